@@ -1,0 +1,17 @@
+//! Limits, each with its reason. Reaching one is a diagnostic, never a panic.
+
+/// Largest page (BUFSIZE) that is read or written, bytes. ReadStat and the `sas7bdat` crate refuse
+/// pages above 2^24, and SAS itself is not known to write them.
+pub const PAGE_BYTES_MAX: u64 = 1 << 24;
+
+/// Most sort threads; SAS documents CPUCOUNT 1 to 1024.
+pub const THREADS_MAX: u32 = 1024;
+
+/// Nested macro references that resolve to each other are cut off here.
+pub const MACRO_DEPTH_MAX: u32 = 200;
+
+/// Nested parentheses, operators and DO groups in one step: bounds the parser's stack.
+pub const NESTING_MAX: u32 = 200;
+
+/// Longest character value, bytes (SAS 9.4).
+pub const CHARACTER_BYTES_MAX: u32 = 32_767;

@@ -1,0 +1,1 @@
+//! Files as the engine sees them.

@@ -1,0 +1,489 @@
+//! What a program is made of. Names are kept as written; comparing them ignores case.
+
+use base::diag::Span;
+
+/// One unit that the engine executes before the next one is read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// A statement that stands outside steps: OPTIONS, LIBNAME, TITLE.
+    Global(Global),
+    /// A DATA step.
+    Data(DataStep),
+    /// A procedure, its statements still as tokens: each procedure reads its own grammar.
+    Proc(ProcStep),
+}
+
+/// A global statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Global {
+    /// Where it starts.
+    pub span: Span,
+    /// What it is.
+    pub kind: GlobalKind,
+}
+
+/// The global statements.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GlobalKind {
+    /// `OPTIONS name[=value] …;` (`NOname` stays one name).
+    Options(Vec<Setting>),
+    /// `LIBNAME libref [engine] 'path' [options];`
+    Libname {
+        /// The libref.
+        libref: String,
+        /// The path; `None` with `clear`.
+        path: Option<String>,
+        /// `LIBNAME libref CLEAR;`
+        clear: bool,
+        /// Engine name if one was given (`v9`, `base`).
+        engine: Option<String>,
+        /// `FILELOCKS=NONE`, `COMPRESS=BINARY`, `ACCESS=READONLY` …
+        options: Vec<Setting>,
+    },
+    /// `TITLEn 'text';` and `FOOTNOTEn`; an empty text clears.
+    Title {
+        /// True for FOOTNOTE.
+        footnote: bool,
+        /// 1 to 10.
+        number: u8,
+        /// The text; `None` clears this line and those after it.
+        text: Option<String>,
+    },
+    /// `ENDSAS;`
+    EndSas,
+}
+
+/// `name` or `name=value` of an OPTIONS statement, a data set option list or a PROC statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// As written.
+    pub name: String,
+    /// The value's text without quotes; `None` for a bare name.
+    pub value: Option<String>,
+    /// Where the name stands.
+    pub span: Span,
+}
+
+/// `DATA …; … RUN;`
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataStep {
+    /// The DATA keyword.
+    pub span: Span,
+    /// Data sets to make; empty means `_NULL_`. `DATA;` alone gives one ref named by the engine.
+    pub outputs: Vec<DatasetRef>,
+    /// Statements in order.
+    pub statements: Vec<Statement>,
+}
+
+/// A data set with its options: `lib.member(keep=a b where=(x>1))`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DatasetRef {
+    /// Where it stands.
+    pub span: Span,
+    /// `None` means WORK (or USER).
+    pub libref: Option<String>,
+    /// Member name.
+    pub member: String,
+    /// Data set options in order.
+    pub options: Vec<DatasetOption>,
+}
+
+/// One data set option.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DatasetOption {
+    /// As written.
+    pub name: String,
+    /// Where the name stands.
+    pub span: Span,
+    /// Its value.
+    pub value: DatasetOptionValue,
+}
+
+/// Values of data set options by shape.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DatasetOptionValue {
+    /// KEEP=, DROP=.
+    Variables(Vec<VariableList>),
+    /// RENAME=(old=new …).
+    Renames(Vec<(String, String)>),
+    /// WHERE=(expression).
+    Where(Expr),
+    /// Everything else: the text without quotes or outer parentheses.
+    Text(String),
+}
+
+/// An item of a variable list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VariableList {
+    /// `name`
+    Name(String, Span),
+    /// `x1-x9`
+    Numbered {
+        /// Common prefix.
+        prefix: String,
+        /// First number.
+        first: u32,
+        /// Last number.
+        last: u32,
+        /// Digits of the first number as written, for leading zeros.
+        digits: usize,
+        /// Where.
+        span: Span,
+    },
+    /// `a--b`, `a-numeric-b`, `a-character-b`: by position in the data set or PDV.
+    Range {
+        /// First variable.
+        from: String,
+        /// Last variable.
+        to: String,
+        /// Restriction to one type.
+        only: Option<VariableKind>,
+        /// Where.
+        span: Span,
+    },
+    /// `ab:`
+    Prefix(String, Span),
+    /// `_ALL_` (`None`), `_NUMERIC_`, `_CHARACTER_`.
+    All(Option<VariableKind>, Span),
+}
+
+/// Type of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableKind {
+    /// 8-byte double in memory.
+    Numeric,
+    /// Fixed-length text.
+    Character,
+}
+
+/// A DATA step statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// Where it starts.
+    pub span: Span,
+    /// What it is.
+    pub kind: StatementKind,
+}
+
+/// DATA step statements.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StatementKind {
+    /// `SET a b(options) END= NOBS= …;` Options other than data sets come as settings.
+    Set {
+        /// Data sets read one after the other (or interleaved with BY).
+        datasets: Vec<DatasetRef>,
+        /// END=, NOBS=, POINT=, KEY=, INDSNAME=.
+        options: Vec<Setting>,
+    },
+    /// `target = value;`
+    Assign {
+        /// The variable.
+        target: String,
+        /// What it gets.
+        value: Expr,
+    },
+    /// `target + value;` the sum statement.
+    Sum {
+        /// The accumulator.
+        target: String,
+        /// What is added.
+        value: Expr,
+    },
+    /// `IF condition THEN … [ELSE …];`
+    If {
+        /// The condition.
+        condition: Expr,
+        /// Statement after THEN.
+        then: Box<Statement>,
+        /// Statement after ELSE.
+        otherwise: Option<Box<Statement>>,
+    },
+    /// `IF condition;`
+    SubsettingIf(Expr),
+    /// `WHERE condition;`
+    Where(Expr),
+    /// `DO; … END;`
+    Block(Vec<Statement>),
+    /// `DO index = a TO b BY c, … [WHILE(e)] [UNTIL(e)]; … END;` and the forms without an index.
+    Loop(Box<Loop>),
+    /// `KEEP list;`
+    Keep(Vec<VariableList>),
+    /// `DROP list;`
+    Drop(Vec<VariableList>),
+    /// `RENAME old=new …;`
+    Rename(Vec<(String, String)>),
+    /// `RETAIN list [initial] …;` Empty list = everything.
+    Retain(Vec<(VariableList, Option<Expr>)>),
+    /// `LENGTH list [$] n …;`
+    Length(Vec<(VariableList, VariableKind, u32)>),
+    /// `FORMAT list format. …;` A missing format removes one.
+    Format(Vec<(VariableList, Option<FormatRef>)>),
+    /// `INFORMAT list informat. …;`
+    Informat(Vec<(VariableList, Option<FormatRef>)>),
+    /// `LABEL name='text' …;`
+    Label(Vec<(String, String)>),
+    /// `BY [DESCENDING] name … [NOTSORTED];`
+    By(ByList),
+    /// `OUTPUT [data sets];`
+    Output(Vec<DatasetRef>),
+    /// `DELETE;`
+    Delete,
+    /// `STOP;`
+    Stop,
+    /// `RETURN;`
+    Return,
+    /// `LEAVE;`
+    Leave,
+    /// `CONTINUE;`
+    Continue,
+    /// `;`
+    Empty,
+}
+
+/// A DO loop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loop {
+    /// Index variable with its ranges; `None` for DO WHILE / DO UNTIL alone.
+    pub index: Option<(String, Vec<LoopRange>)>,
+    /// WHILE(…) of a loop without an index.
+    pub while_: Option<Expr>,
+    /// UNTIL(…) of a loop without an index.
+    pub until: Option<Expr>,
+    /// Body.
+    pub body: Vec<Statement>,
+}
+
+/// `start [TO stop] [BY step] [WHILE(e)] [UNTIL(e)]`
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoopRange {
+    /// First value.
+    pub start: Expr,
+    /// TO.
+    pub stop: Option<Expr>,
+    /// BY.
+    pub step: Option<Expr>,
+    /// WHILE(…).
+    pub while_: Option<Expr>,
+    /// UNTIL(…).
+    pub until: Option<Expr>,
+}
+
+/// A BY list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByList {
+    /// Variables in order of significance.
+    pub keys: Vec<ByKey>,
+    /// NOTSORTED.
+    pub not_sorted: bool,
+}
+
+/// One BY variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByKey {
+    /// The variable (or list).
+    pub variable: VariableList,
+    /// DESCENDING.
+    pub descending: bool,
+}
+
+/// `best12.2`, `$char8.`: name without `$`… kept as written including `$`, without width.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormatRef {
+    /// `BEST`, `$CHAR`, empty for `8.2`; `$` alone for `$8.`.
+    pub name: String,
+    /// Width; 0 if none was given.
+    pub width: u16,
+    /// Decimals; 0 if none was given.
+    pub decimals: u16,
+    /// Where.
+    pub span: Span,
+}
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// Where it starts.
+    pub span: Span,
+    /// What it is.
+    pub kind: ExprKind,
+}
+
+/// Expressions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// A number, date, time or datetime literal.
+    Number(f64),
+    /// `.`, `._`, `.A`: the code is 0 for `.`, `b'_'`, or the upper-case letter.
+    Missing(u8),
+    /// A text literal, quotes removed.
+    Text(String),
+    /// A variable; `FIRST.x` and `LAST.x` keep their prefix.
+    Variable(String),
+    /// `-x`, `+x`, `not x`.
+    Unary(UnaryOp, Box<Expr>),
+    /// `a op b`.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `x in (1, 2, 5:8)`; `negated` for NOT IN.
+    In {
+        /// The value looked for.
+        value: Box<Expr>,
+        /// Constants and ranges (low, high).
+        items: Vec<InItem>,
+        /// NOT IN.
+        negated: bool,
+    },
+    /// `name(arguments)`.
+    Call(String, Vec<Argument>),
+    /// `a{i}` or `a[i, j]`.
+    Element(String, Vec<Expr>),
+    /// WHERE only: `x between a and b`.
+    Between {
+        /// Tested value.
+        value: Box<Expr>,
+        /// Inclusive lower bound.
+        low: Box<Expr>,
+        /// Inclusive upper bound.
+        high: Box<Expr>,
+        /// NOT BETWEEN.
+        negated: bool,
+    },
+    /// WHERE only: `x is missing`, `x is null`.
+    IsMissing(Box<Expr>, bool),
+    /// WHERE only: `x like 'pattern'`, `x contains 'text'` / `x ? 'text'`.
+    Like {
+        /// Tested value.
+        value: Box<Expr>,
+        /// Pattern or text.
+        pattern: String,
+        /// CONTAINS instead of LIKE.
+        contains: bool,
+        /// NOT.
+        negated: bool,
+    },
+}
+
+/// An item of an IN list.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InItem {
+    /// One constant.
+    Value(Expr),
+    /// `low:high`, integers.
+    Range(i64, i64),
+}
+
+/// A function argument.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Argument {
+    /// An expression.
+    Value(Expr),
+    /// `of x1-x9 y`.
+    Of(Vec<VariableList>),
+}
+
+/// Prefix operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `-`
+    Minus,
+    /// `+`
+    Plus,
+    /// `not`, `^`, `~`
+    Not,
+}
+
+/// Infix operators. Comparisons carry whether `:` followed (compare over the shorter length).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `**`
+    Power,
+    /// `><`, MIN
+    Min,
+    /// `<>`, MAX (not-equal in WHERE: the parser has already decided)
+    Max,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `||`
+    Concatenate,
+    /// A comparison.
+    Compare(Comparison, bool),
+    /// `&`, AND
+    And,
+    /// `|`, OR
+    Or,
+}
+
+/// Comparisons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`, EQ
+    Equal,
+    /// `^=`, NE
+    NotEqual,
+    /// `<`, LT
+    Less,
+    /// `<=`, LE
+    LessOrEqual,
+    /// `>`, GT
+    Greater,
+    /// `>=`, GE
+    GreaterOrEqual,
+}
+
+/// `PROC name …; statements RUN;`
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcStep {
+    /// The PROC keyword.
+    pub span: Span,
+    /// Procedure name as written.
+    pub name: String,
+    /// The PROC statement's tokens after the name, without the semicolon.
+    pub options: Vec<Token>,
+    /// The statements up to RUN or QUIT (or the next step), each without its semicolon.
+    pub statements: Vec<ProcStatement>,
+}
+
+/// A statement inside a procedure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProcStatement {
+    /// Where it starts.
+    pub span: Span,
+    /// Its tokens, the keyword first.
+    pub tokens: Vec<Token>,
+}
+
+/// A token with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Where.
+    pub span: Span,
+    /// True if white space or a comment stood before it (`x1 - x3` differs from `x1-x3` nowhere,
+    /// but `8.2` after a name, `a.b` and macro text need it).
+    pub spaced: bool,
+}
+
+/// Tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TokenKind {
+    /// A name.
+    Word(String),
+    /// A number literal (hexadecimal resolved), with its text.
+    Number(f64, String),
+    /// `.`, `._`, `.A` literals as in [`ExprKind::Missing`].
+    Missing(u8),
+    /// A quoted text, quotes removed and doubled ones undone; `true` if double-quoted.
+    Text(String, bool),
+    /// `'…'n`
+    Name(String),
+    /// A format: `best12.2`, `$8.`, `8.2` stays a number.
+    Format(FormatRef),
+    /// An operator or punctuation, as written: `=`, `<=`, `(`, `||`, `:` …
+    Symbol(&'static str),
+}
