@@ -58,16 +58,28 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error at a place.
     pub fn error(span: &Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: message.into(), span: Some(span.clone()) }
+        Self {
+            severity: Severity::Error,
+            message: message.into(),
+            span: Some(span.clone()),
+        }
     }
 
     /// A warning at a place.
     pub fn warning(span: &Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, message: message.into(), span: Some(span.clone()) }
+        Self {
+            severity: Severity::Warning,
+            message: message.into(),
+            span: Some(span.clone()),
+        }
     }
 
     /// A note at a place.
     pub fn note(span: &Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Note, message: message.into(), span: Some(span.clone()) }
+        Self {
+            severity: Severity::Note,
+            message: message.into(),
+            span: Some(span.clone()),
+        }
     }
 }

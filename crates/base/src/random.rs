@@ -24,13 +24,17 @@ pub struct Stream {
 impl Stream {
     /// The stream of a seed.
     pub const fn new(seed: u64) -> Self {
-        Self { key: mix(seed.wrapping_add(GOLDEN)) }
+        Self {
+            key: mix(seed.wrapping_add(GOLDEN)),
+        }
     }
 
     /// An independent stream below this one, told apart by `label` (a column number, a job number).
     #[must_use]
     pub const fn child(self, label: u64) -> Self {
-        Self { key: mix(self.key ^ mix(label.wrapping_mul(GOLDEN).wrapping_add(1))) }
+        Self {
+            key: mix(self.key ^ mix(label.wrapping_mul(GOLDEN).wrapping_add(1))),
+        }
     }
 
     /// The word at `index`.
@@ -62,7 +66,11 @@ mod tests {
         let outputs: Vec<u64> = (1..=3u64).map(|i| mix(i.wrapping_mul(GOLDEN))).collect();
         assert_eq!(
             outputs,
-            [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F]
+            [
+                0xE220_A839_7B1D_CDAF,
+                0x6E78_9E6A_A1B9_65F4,
+                0x06C4_5D18_8009_454F
+            ]
         );
     }
 

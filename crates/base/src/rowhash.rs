@@ -33,7 +33,9 @@ mod tests {
 
     fn hash(rows: &[&[u8]]) -> RowHash {
         let mut hash = RowHash::default();
-        rows.iter().for_each(|row| hash.add(row));
+        for row in rows {
+            hash.add(row);
+        }
         hash
     }
 

@@ -42,12 +42,10 @@ impl fmt::Display for Bytes {
             value /= 1000.0;
             unit += 1;
         }
-        let decimals = if value < 9.995 {
-            2
-        } else if value < 99.95 {
-            1
-        } else {
-            0
+        let decimals = match value {
+            v if v < 9.995 => 2,
+            v if v < 99.95 => 1,
+            _ => 0,
         };
         write!(f, "{value:.decimals$} {}", units[unit])
     }
@@ -150,6 +148,9 @@ mod tests {
     #[test]
     fn no_time_means_no_rate() {
         assert_eq!(Rate::of(Bytes(5), Duration::ZERO), None);
-        assert_eq!(Rate::of(Bytes(5_000_000), Duration::from_secs(2)), Some(Rate(2.5e6)));
+        assert_eq!(
+            Rate::of(Bytes(5_000_000), Duration::from_secs(2)),
+            Some(Rate(2.5e6))
+        );
     }
 }

@@ -1,0 +1,11 @@
+//! The measured I/O layer: a real file system behind [`base::store::Store`] ([`real`]), accounting
+//! per channel and operation ([`account`]), and the process's clock and resource usage ([`process`]).
+//!
+//! Invariant: a call is timed from just before the system call to just after it; what the layer adds
+//! around it stays below 1 % of a cached 128 KiB read (measured by `cargo xtask bench io`).
+//!
+//! Start reading at [`account`].
+
+pub mod account;
+pub mod process;
+pub mod real;
