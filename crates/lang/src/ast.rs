@@ -49,6 +49,9 @@ pub enum GlobalKind {
         /// The text; `None` clears this line and those after it.
         text: Option<String>,
     },
+    /// `%put text;` with its references resolved: the log gets the text as it is. Comes in the
+    /// middle of a step if it stands there.
+    Put(String),
     /// `ENDSAS;`
     EndSas,
 }
@@ -378,6 +381,8 @@ pub enum Argument {
     Value(Expr),
     /// `of x1-x9 y`.
     Of(Vec<VariableList>),
+    /// The second argument of PUT and INPUT.
+    Format(FormatRef),
 }
 
 /// Prefix operators.
@@ -444,8 +449,14 @@ pub struct ProcStep {
     pub name: String,
     /// The PROC statement's tokens after the name, without the semicolon.
     pub options: Vec<Token>,
-    /// The statements up to RUN or QUIT (or the next step), each without its semicolon.
+    /// The statements up to RUN or QUIT (or the next step), each without its semicolon. SQL gives
+    /// them one by one.
     pub statements: Vec<ProcStatement>,
+    /// Procedures with run groups (DATASETS, REG, GLM, SQL …) come once per group, counted from 0;
+    /// the last one may be empty. All others come once, as group 0.
+    pub group: u32,
+    /// False if the procedure stays: further groups of the same step follow.
+    pub ended: bool,
 }
 
 /// A statement inside a procedure.

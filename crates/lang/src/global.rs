@@ -1,0 +1,167 @@
+//! Global statements: they act at once, also in the middle of a step.
+
+use crate::ast::{Global, GlobalKind, Token, TokenKind};
+use crate::cursor::{Cursor, Parsed, word};
+use crate::keywords::{GLOBAL_EVEN_IN_PROCEDURES, GLOBAL_NOT_YET, is_one_of};
+
+/// Longest libref.
+const LIBREF_CHARACTERS_MAX: usize = 8;
+
+/// Highest number of TITLE and FOOTNOTE.
+const TITLES_MAX: u8 = 10;
+
+/// Where a statement stands: the same word can be global in one place and a variable in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Open,
+    DataStep,
+    Procedure,
+}
+
+/// The global statement that these tokens are; `None` if they are none.
+pub(crate) fn global(tokens: &[Token], place: Place) -> Option<Parsed<Global>> {
+    let first = tokens.first()?;
+    let name = word(first)?.to_ascii_uppercase();
+    let second = tokens.get(1).map(|token| &token.kind);
+    let variable = match place {
+        Place::Open => false,
+        Place::DataStep => {
+            matches!(
+                second,
+                Some(TokenKind::Symbol("=" | "+" | "{" | "[" | "(" | "." | ":"))
+            )
+        }
+        Place::Procedure => matches!(second, Some(TokenKind::Symbol("="))),
+    };
+    if variable {
+        return None;
+    }
+    let mut cursor = Cursor::new(tokens, &first.span);
+    let kind = match name.as_str() {
+        "OPTIONS" => {
+            cursor.next();
+            options(&mut cursor)
+        }
+        "LIBNAME" => {
+            cursor.next();
+            libname(&mut cursor)
+        }
+        "ENDSAS" => Ok(GlobalKind::EndSas),
+        _ => match title_number(&name) {
+            Some((footnote, number)) => {
+                cursor.next();
+                title(&mut cursor, footnote, number)
+            }
+            None => {
+                let table = match place {
+                    Place::Procedure => GLOBAL_EVEN_IN_PROCEDURES,
+                    Place::Open | Place::DataStep => GLOBAL_NOT_YET,
+                };
+                if !is_one_of(&name, table) {
+                    return None;
+                }
+                Err(cursor.not_yet(format!("{name} statement")))
+            }
+        },
+    };
+    Some(kind.map(|kind| Global {
+        span: first.span.clone(),
+        kind,
+    }))
+}
+
+fn options(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
+    let settings = cursor.settings()?;
+    cursor.expect_end()?;
+    Ok(GlobalKind::Options(settings))
+}
+
+fn libname(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
+    let start = cursor.index();
+    let (libref, _) = cursor.expect_name("a libref")?;
+    if libref.len() > LIBREF_CHARACTERS_MAX && !libref.eq_ignore_ascii_case("_all_") {
+        cursor.rewind(start);
+        return Err(cursor.fail(format!(
+            "{libref} is not a valid libref: more than 8 characters"
+        )));
+    }
+    if cursor.eat_word("CLEAR") {
+        cursor.expect_end()?;
+        let options = Vec::new();
+        return Ok(GlobalKind::Libname {
+            libref,
+            path: None,
+            clear: true,
+            engine: None,
+            options,
+        });
+    }
+    if cursor.at_word("LIST") {
+        return Err(cursor.not_yet("LIST option of the LIBNAME statement"));
+    }
+    let engine = match cursor.peek_word() {
+        Some(engine) => {
+            cursor.next();
+            Some(engine.to_owned())
+        }
+        None => None,
+    };
+    if cursor.at_symbol("(") {
+        return Err(cursor.not_yet("concatenation of libraries"));
+    }
+    let path = Some(cursor.expect_text()?);
+    let options = cursor.settings()?;
+    cursor.expect_end()?;
+    Ok(GlobalKind::Libname {
+        libref,
+        path,
+        clear: false,
+        engine,
+        options,
+    })
+}
+
+/// `TITLE3` is number 3; `None` if the word is no such statement.
+fn title_number(name: &str) -> Option<(bool, u8)> {
+    let (footnote, digits) = match name.strip_prefix("TITLE") {
+        Some(digits) => (false, digits),
+        None => (true, name.strip_prefix("FOOTNOTE")?),
+    };
+    let number = if digits.is_empty() {
+        1
+    } else {
+        digits.parse().ok()?
+    };
+    (1..=TITLES_MAX)
+        .contains(&number)
+        .then_some((footnote, number))
+}
+
+fn title(cursor: &mut Cursor<'_>, footnote: bool, number: u8) -> Parsed<GlobalKind> {
+    if cursor.is_done() {
+        return Ok(GlobalKind::Title {
+            footnote,
+            number,
+            text: None,
+        });
+    }
+    if cursor.peek_word().is_some() && cursor.is_symbol_at(1, "=") {
+        return Err(cursor.not_yet("graphics option of a title"));
+    }
+    let mut text = String::new();
+    if matches!(
+        cursor.peek().map(|token| &token.kind),
+        Some(TokenKind::Text(..))
+    ) {
+        while !cursor.is_done() {
+            text.push_str(&cursor.expect_text()?);
+        }
+    } else {
+        text = cursor.rest_text();
+    }
+    Ok(GlobalKind::Title {
+        footnote,
+        number,
+        text: Some(text),
+    })
+}

@@ -1,0 +1,416 @@
+//! The word scanner: characters of the source stack to tokens, one at a time, with the macro
+//! processor called wherever a word could change (`&` inside a word, `%` before one).
+
+use crate::ast::{Token, TokenKind};
+use crate::finding;
+use crate::keywords::{in_name, starts_name};
+use crate::literal;
+use crate::macros::Percent;
+use crate::session::Host;
+use crate::source::Source;
+use crate::symbols;
+use base::diag::{Diagnostic, Span};
+
+/// How far the scanner looks ahead for `&&…` and hexadecimal digits: none that means anything is
+/// longer, and without an end the look itself would take quadratic time.
+const RUN_MAX: usize = 64;
+
+/// What comes next in the text.
+pub(crate) enum Event {
+    /// A token of the program.
+    Token(Token),
+    /// A `%put` was passed: its text must be written before anything that follows.
+    Put(Span, String),
+    /// The end of all text.
+    End,
+}
+
+pub(crate) struct Scanner {
+    pub(crate) source: Source,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Found together with the token before it.
+    queued: Option<Token>,
+}
+
+impl Scanner {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
+        Self {
+            source: Source::new(name, text),
+            diagnostics: Vec::new(),
+            queued: None,
+        }
+    }
+
+    /// The next event. `*` starts a comment only where a statement may start.
+    pub(crate) fn next(&mut self, host: &mut dyn Host, statement_start: bool) -> Event {
+        if let Some(token) = self.queued.take() {
+            return Event::Token(token);
+        }
+        let mut spaced = false;
+        loop {
+            let Some(character) = self.peek(host) else {
+                return Event::End;
+            };
+            match character {
+                _ if character.is_whitespace() => {
+                    self.source.bump();
+                }
+                '/' if self.source.ahead(1) == Some('*') => self.skip_comment(),
+                '*' if statement_start => self.skip_to_semicolon(),
+                '%' => match self.percent(host) {
+                    Percent::Passed => {}
+                    Percent::Put(span, text) => return Event::Put(span, text),
+                    Percent::Sign => {
+                        let span = self.source.place();
+                        self.source.bump();
+                        return Event::Token(Token {
+                            kind: TokenKind::Symbol("%"),
+                            span,
+                            spaced,
+                        });
+                    }
+                },
+                _ => match self.token(character, host) {
+                    Some((kind, span)) => return Event::Token(Token { kind, span, spaced }),
+                    None => continue,
+                },
+            }
+            spaced = true;
+        }
+    }
+
+    /// Whether the next character past blanks is `wanted`; nothing is expanded or consumed, since
+    /// the answer decides whether the step before this word ends here.
+    pub(crate) fn is_followed_by(&self, wanted: char) -> bool {
+        self.source.ahead_past_blanks() == Some(wanted)
+    }
+
+    /// The next character after macro references at this very place are resolved.
+    pub(crate) fn peek(&mut self, host: &dyn Host) -> Option<char> {
+        loop {
+            let character = self.source.peek();
+            if character != Some('&') || !self.source.in_file() || !self.expand(host) {
+                return character;
+            }
+        }
+    }
+
+    /// Replaces the reference at the present place by its text; false if `&` is just `&`.
+    fn expand(&mut self, host: &dyn Host) -> bool {
+        let mut ampersands = 1;
+        while ampersands < RUN_MAX && self.source.ahead(ampersands) == Some('&') {
+            ampersands += 1;
+        }
+        if !self.source.ahead(ampersands).is_some_and(starts_name) {
+            return false;
+        }
+        let start = self.source.place();
+        let mut text = String::new();
+        while let Some(character) = self.source.peek() {
+            let first_name = ampersands == 1;
+            let inside = if text.is_empty() || (!first_name && character == '&') {
+                true
+            } else {
+                in_name(character) || (!first_name && character == '.')
+            };
+            if !inside {
+                break;
+            }
+            text.push(character);
+            self.source.bump();
+        }
+        if ampersands == 1 && self.source.peek() == Some('.') {
+            text.push('.');
+            self.source.bump();
+        }
+        let span = self.source.stretch(start);
+        let resolved = symbols::resolve(&text, false, &span, host, &mut self.diagnostics);
+        self.source.push_expansion(span, resolved);
+        true
+    }
+
+    /// Skips `/* … */`.
+    pub(crate) fn skip_comment(&mut self) {
+        let start = self.source.place();
+        self.source.bump();
+        self.source.bump();
+        loop {
+            match self.source.bump() {
+                Some('*') if self.source.peek() == Some('/') => {
+                    self.source.bump();
+                    return;
+                }
+                Some(_) => {}
+                None => {
+                    let text = "The comment that begins here is never closed";
+                    self.diagnostics.push(finding::error(&start, text));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Skips up to and with the next semicolon: the rest of a comment statement.
+    pub(crate) fn skip_to_semicolon(&mut self) {
+        while !matches!(self.source.bump(), None | Some(';')) {}
+    }
+
+    /// Skips raw data lines: the rest of this line and all lines up to one that ends them.
+    pub(crate) fn skip_data_lines(&mut self, end: &str) {
+        self.take_line();
+        while let Some(line) = self.take_line() {
+            if line.contains(end) {
+                return;
+            }
+        }
+    }
+
+    fn take_line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        self.source.peek()?;
+        while let Some(character) = self.source.bump() {
+            if character == '\n' {
+                break;
+            }
+            line.push(character);
+        }
+        Some(line)
+    }
+
+    fn token(&mut self, first: char, host: &dyn Host) -> Option<(TokenKind, Span)> {
+        let start = self.source.place();
+        let mut kind = match first {
+            '\'' | '"' => self.quoted(first, &start, host),
+            '$' => self.dollar(host),
+            '.' => self.dot(host),
+            c if c.is_ascii_digit() => self.number(String::new(), host),
+            c if starts_name(c) => self.word(&start, host),
+            _ => return self.symbol(start),
+        };
+        let span = self.source.stretch(start);
+        if let TokenKind::Format(format) = &mut kind {
+            format.span = span.clone();
+        }
+        Some((kind, span))
+    }
+
+    fn name_text(&mut self, host: &dyn Host) -> String {
+        let mut text = String::new();
+        while let Some(character) = self.peek(host).filter(|c| in_name(*c)) {
+            text.push(character);
+            self.source.bump();
+        }
+        text
+    }
+
+    fn digits(&mut self, host: &dyn Host) -> String {
+        let mut text = String::new();
+        while let Some(character) = self.peek(host).filter(char::is_ascii_digit) {
+            text.push(character);
+            self.source.bump();
+        }
+        text
+    }
+
+    /// A name, or a format if a period and no further name follow: `best12.2`, `date9.`.
+    fn word(&mut self, start: &Span, host: &dyn Host) -> TokenKind {
+        let text = self.name_text(host);
+        if self.peek(host) != Some('.') {
+            return TokenKind::Word(text);
+        }
+        let dot = self.source.place();
+        self.source.bump();
+        match self.peek(host) {
+            Some(c) if starts_name(c) || matches!(c, '*' | '\'' | '"') => {
+                self.queued = Some(Token {
+                    kind: TokenKind::Symbol("."),
+                    span: dot,
+                    spaced: false,
+                });
+                TokenKind::Word(text)
+            }
+            _ => {
+                let decimals = self.digits(host);
+                TokenKind::Format(literal::format(&text, &decimals, start))
+            }
+        }
+    }
+
+    /// `$`, or a character format: `$8.`, `$char20.`.
+    fn dollar(&mut self, host: &dyn Host) -> TokenKind {
+        let start = self.source.place();
+        self.source.bump();
+        if !self.peek(host).is_some_and(in_name) {
+            if self.source.peek() == Some('.') && !self.source.ahead(1).is_some_and(in_name) {
+                self.source.bump();
+                return TokenKind::Format(literal::format("$", "", &start));
+            }
+            return TokenKind::Symbol("$");
+        }
+        let place = self.source.place();
+        let text = self.name_text(host);
+        if self.peek(host) == Some('.') {
+            self.source.bump();
+            let decimals = self.digits(host);
+            return TokenKind::Format(literal::format(&format!("${text}"), &decimals, &start));
+        }
+        let span = self.source.stretch(place);
+        let kind = match text.parse::<f64>() {
+            Ok(value) if text.bytes().all(|b| b.is_ascii_digit()) => TokenKind::Number(value, text),
+            _ => TokenKind::Word(text),
+        };
+        self.queued = Some(Token {
+            kind,
+            span,
+            spaced: false,
+        });
+        TokenKind::Symbol("$")
+    }
+
+    /// `.5`, `.`, `._`, `.a`.
+    fn dot(&mut self, host: &dyn Host) -> TokenKind {
+        self.source.bump();
+        match self.peek(host) {
+            Some(c) if c.is_ascii_digit() => self.number(".".to_owned(), host),
+            Some(c) if starts_name(c) && !self.source.ahead(1).is_some_and(in_name) => {
+                self.source.bump();
+                TokenKind::Missing(u8::try_from(c.to_ascii_uppercase()).unwrap_or(0))
+            }
+            _ => TokenKind::Missing(0),
+        }
+    }
+
+    /// A number; `text` holds a leading period if there was one.
+    fn number(&mut self, mut text: String, host: &dyn Host) -> TokenKind {
+        if text.is_empty()
+            && let Some(number) = self.hexadecimal()
+        {
+            return number;
+        }
+        text.push_str(&self.digits(host));
+        if !text.contains('.') && self.peek(host) == Some('.') {
+            self.source.bump();
+            text.push('.');
+            text.push_str(&self.digits(host));
+        }
+        if matches!(self.peek(host), Some('e' | 'E' | 'd' | 'D')) {
+            let sign = usize::from(matches!(self.source.ahead(1), Some('+' | '-')));
+            if self
+                .source
+                .ahead(1 + sign)
+                .is_some_and(|c| c.is_ascii_digit())
+            {
+                self.source.bump();
+                text.push('e');
+                if sign == 1 {
+                    text.extend(self.source.bump());
+                }
+                text.push_str(&self.digits(host));
+            }
+        }
+        // "1." and ".5" are numbers to Rust as well; an exponent out of range becomes infinity.
+        TokenKind::Number(text.parse().unwrap_or(0.0), text)
+    }
+
+    /// `0ffx`: a digit first, `x` last.
+    fn hexadecimal(&mut self) -> Option<TokenKind> {
+        let mut length = 0;
+        let mut value = 0.0_f64;
+        while let Some(digit) = self.source.ahead(length).and_then(|c| c.to_digit(16))
+            && length < RUN_MAX
+        {
+            value = value * 16.0 + f64::from(digit);
+            length += 1;
+        }
+        let ends = matches!(self.source.ahead(length), Some('x' | 'X'))
+            && !self.source.ahead(length + 1).is_some_and(in_name);
+        if !ends {
+            return None;
+        }
+        let text: String = (0..=length).filter_map(|_| self.source.bump()).collect();
+        Some(TokenKind::Number(value, text))
+    }
+
+    /// A quoted literal with its suffix.
+    fn quoted(&mut self, quote: char, start: &Span, host: &dyn Host) -> TokenKind {
+        let Some(raw) = self.quoted_text(quote) else {
+            return TokenKind::Text(String::new(), true);
+        };
+        let span = self.source.stretch(start.clone());
+        let text = if quote == '"' {
+            let text = symbols::resolve(&raw, false, &span, host, &mut self.diagnostics);
+            symbols::report_invocations(&text, false, &span, &mut self.diagnostics);
+            text
+        } else {
+            raw
+        };
+        let suffix: String = (0..3)
+            .map_while(|n| self.source.ahead(n))
+            .take_while(|c| in_name(*c))
+            .collect();
+        match literal::with_suffix(&text, &suffix, quote) {
+            None => TokenKind::Text(text, quote == '"'),
+            Some(kind) => {
+                for _ in 0..suffix.chars().count() {
+                    self.source.bump();
+                }
+                kind.unwrap_or_else(|what| {
+                    self.diagnostics.push(finding::error(start, what));
+                    TokenKind::Missing(0)
+                })
+            }
+        }
+    }
+
+    /// The text between quotes, doubled ones undone; `None`, reported, if they never close.
+    pub(crate) fn quoted_text(&mut self, quote: char) -> Option<String> {
+        let start = self.source.place();
+        self.source.bump();
+        let mut text = String::new();
+        while let Some(character) = self.source.bump() {
+            if character == quote {
+                if self.source.peek() != Some(quote) {
+                    return Some(text);
+                }
+                self.source.bump();
+            }
+            text.push(character);
+        }
+        let message = "The quoted text that begins here is never closed";
+        self.diagnostics.push(finding::error(&start, message));
+        None
+    }
+
+    fn symbol(&mut self, start: Span) -> Option<(TokenKind, Span)> {
+        let first = self.source.bump()?;
+        let second = self.source.peek();
+        for pair in literal::PAIRS {
+            if pair.chars().eq([Some(first), second].into_iter().flatten()) {
+                self.source.bump();
+                return Some((TokenKind::Symbol(pair), self.source.stretch(start)));
+            }
+        }
+        for single in literal::SINGLES {
+            if single.chars().eq([first]) {
+                return Some((TokenKind::Symbol(single), start));
+            }
+        }
+        // A binary file would give one message per character; a run of them gives one.
+        while self
+            .source
+            .peek()
+            .is_some_and(|c| !c.is_ascii() || c.is_ascii_control())
+        {
+            if self.source.peek().is_some_and(char::is_whitespace) {
+                break;
+            }
+            self.source.bump();
+        }
+        let text = format!(
+            "The character '{}' is not valid here",
+            first.escape_default()
+        );
+        self.diagnostics.push(finding::error(&start, text));
+        None
+    }
+}
