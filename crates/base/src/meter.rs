@@ -45,6 +45,8 @@ pub struct WallClock {
 pub trait Meter: Send + Sync {
     /// Totals of this process up to now.
     fn usage(&self) -> Usage;
+    /// Starts the peak of resident memory again at its present value, where the system can.
+    fn reset_memory_peak(&self) {}
     /// Local time now.
     fn wall(&self) -> WallClock;
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use base::meter::{Meter, Usage, WallClock};
 
 /// Seconds from 1960-01-01 (SAS's epoch) to 1970-01-01.
-const SAS_EPOCH_OFFSET_SECONDS: f64 = 315_619_200.0;
+pub const SAS_EPOCH_OFFSET_SECONDS: f64 = 315_619_200.0;
 
 /// Closes a file and returns what `close` answers.
 pub(crate) fn close(file: File) -> io::Result<()> {
@@ -25,7 +25,7 @@ pub(crate) fn close(file: File) -> io::Result<()> {
     }
 }
 
-/// The real meter: `CLOCK_MONOTONIC`, `getrusage(RUSAGE_SELF)`, `/proc/self/statm`.
+/// The real meter: `CLOCK_MONOTONIC`, `getrusage(RUSAGE_SELF)`, `/proc/self/status`.
 #[derive(Debug, Clone, Copy)]
 pub struct ProcessMeter {
     start: Instant,
@@ -59,23 +59,28 @@ fn rusage() -> libc::rusage {
     }
 }
 
-/// Resident bytes now, from `/proc/self/statm` (second field, pages of 4 KiB or as configured).
-fn resident_bytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * rustix::param::page_size() as u64)
+/// `VmHWM` and `VmRSS` of `/proc/self/status`, bytes.
+fn resident_bytes() -> Option<(u64, u64)> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        let kib: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
+        Some(kib * 1024)
+    };
+    Some((field("VmHWM:")?, field("VmRSS:")?))
 }
 
 impl Meter for ProcessMeter {
     fn usage(&self) -> Usage {
         let usage = rusage();
-        let peak = count(usage.ru_maxrss) * 1024;
+        let largest = count(usage.ru_maxrss) * 1024;
+        let (peak, now) = resident_bytes().unwrap_or((largest, largest));
         Usage {
             real: self.start.elapsed(),
             user: duration(usage.ru_utime),
             system: duration(usage.ru_stime),
             memory_peak_bytes: peak,
-            memory_bytes: resident_bytes().unwrap_or(peak),
+            memory_bytes: now,
             page_faults: count(usage.ru_majflt),
             page_reclaims: count(usage.ru_minflt),
             page_swaps: count(usage.ru_nswap),
@@ -84,6 +89,11 @@ impl Meter for ProcessMeter {
             block_input: count(usage.ru_inblock),
             block_output: count(usage.ru_oublock),
         }
+    }
+
+    fn reset_memory_peak(&self) {
+        // "5" resets VmHWM (proc(5)). Where the kernel refuses, the peak stays the session's.
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
     }
 
     fn wall(&self) -> WallClock {

@@ -1,0 +1,8 @@
+//! Data sets as steps use them: options applied on the way in ([`input`]) and out ([`output`]),
+//! rows moved between layouts ([`copy`]).
+
+pub mod copy;
+pub mod files;
+pub mod input;
+pub mod options;
+pub mod output;

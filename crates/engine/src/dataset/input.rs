@@ -1,0 +1,294 @@
+//! Reading a data set: one sequential pass, a page per read, with KEEP=, DROP=, RENAME=, WHERE=,
+//! FIRSTOBS= and OBS= applied.
+
+use base::diag::Span;
+use base::rowhash::RowHash;
+use base::store::{Access, LockKind};
+use lang::ast::{DatasetRef, Expr, VariableList};
+use sas7bdat::{Endian, Kind, Metadata, Reader, Variable};
+
+use super::files::FileSource;
+use super::options::{DatasetOptions, Named, select, select_all};
+use crate::accounting::DatasetUse;
+use crate::expr::compile::{Compiler, Scope, Sites};
+use crate::expr::evaluate::{Events, is_true};
+use crate::expr::{Number, Slot};
+use crate::failure::{Failure, Outcome};
+use crate::library::Member;
+use crate::options::FileLocks;
+use crate::session::World;
+
+/// A variable that a step sees, and where it lies in the file's rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// The variable under the name the step sees.
+    pub variable: Variable,
+    /// Its place in a row of the file.
+    pub slot: Slot,
+}
+
+impl Named for Field {
+    fn name(&self) -> &str {
+        &self.variable.name
+    }
+
+    fn kind(&self) -> Kind {
+        self.variable.kind
+    }
+}
+
+/// A data set open for reading.
+pub struct Input {
+    member: Member,
+    reader: Reader<FileSource>,
+    fields: Vec<Field>,
+    every_variable: bool,
+    conditions: Vec<Number>,
+    passing: Vec<u8>,
+    events: Events,
+    first: u64,
+    last: u64,
+    passed: u64,
+    delivered: u64,
+    hash: Option<RowHash>,
+}
+
+impl Input {
+    /// Opens `dataset` with its options; `OBS` and `FIRSTOBS` of the session apply unless it has
+    /// its own.
+    pub fn open(world: &mut World, dataset: &DatasetRef) -> Outcome<Self> {
+        let member = world.libraries.resolve(dataset)?;
+        let options = DatasetOptions::read(dataset)?;
+        let mut input = Self::open_member(world, member)?;
+        input.choose(&options)?;
+        input.first = options.firstobs.unwrap_or(world.options.firstobs);
+        input.last = options.obs.unwrap_or(world.options.obs);
+        if let Some(condition) = options.condition {
+            input.filter(condition)?;
+        }
+        Ok(input)
+    }
+
+    /// Opens a whole data set.
+    pub fn open_member(world: &mut World, member: Member) -> Outcome<Self> {
+        let name = member.full_name();
+        let path = member.path();
+        let channel = member.library.read_channel();
+        let file = world
+            .store
+            .open(channel, &path, Access::Read)
+            .map_err(|error| Failure::store(&name, &error))?;
+        let locks = member.library.filelocks.unwrap_or(world.options.filelocks);
+        if !member.library.work && locks != FileLocks::None {
+            match file.lock(LockKind::Shared) {
+                Err(error) if locks == FileLocks::Continue => {
+                    world.log.warning(&format!("{name}.DATA is used without a lock: {error}."));
+                }
+                other => other.map_err(|error| Failure::store(&name, &error))?,
+            }
+        }
+        let reader = Reader::open(FileSource(file))
+            .map_err(|error| Failure::format(&name, &path, error))?;
+        let fields = fields(reader.metadata());
+        Ok(Self {
+            member,
+            reader,
+            fields,
+            every_variable: true,
+            conditions: Vec::new(),
+            passing: Vec::new(),
+            events: Events::default(),
+            first: 1,
+            last: u64::MAX,
+            passed: 0,
+            delivered: 0,
+            hash: world.row_hashes.then(RowHash::default),
+        })
+    }
+
+    fn choose(&mut self, options: &DatasetOptions<'_>) -> Outcome<()> {
+        let name = self.member.full_name();
+        let unknown = |variable: &str, span: &Span| {
+            let message = format!("The variable {variable} is not in the data set {name}.");
+            Some(Failure::at(span, message))
+        };
+        if let Some(lists) = options.keep {
+            let kept = select_all(&self.fields, lists, unknown)?;
+            self.retain(|index| kept.contains(&index));
+        }
+        if let Some(lists) = options.drop {
+            let dropped = select_all(&self.fields, lists, unknown)?;
+            self.retain(|index| !dropped.contains(&index));
+        }
+        for (old, new) in options.rename {
+            let field =
+                self.fields.iter_mut().find(|f| f.variable.name.eq_ignore_ascii_case(old));
+            let Some(field) = field else {
+                return Err(Failure::world(format!(
+                    "Variable {old} in RENAME= is not in the data set {name}."
+                )));
+            };
+            field.variable.name.clone_from(new);
+        }
+        Ok(())
+    }
+
+    fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let before = self.fields.len();
+        let mut index = 0;
+        self.fields.retain(|_| {
+            index += 1;
+            keep(index - 1)
+        });
+        self.every_variable &= self.fields.len() == before;
+    }
+
+    /// Adds a condition that rows must meet, as WHERE and WHERE= do.
+    pub fn filter(&mut self, condition: &Expr) -> Outcome<()> {
+        let mut sites = Sites::default();
+        let name = self.member.full_name();
+        let mut scope = Fields { fields: &self.fields, dataset: &name };
+        let mut compiler = Compiler { scope: &mut scope, sites: &mut sites };
+        let compiled = compiler.number(condition)?;
+        self.conditions.push(compiled);
+        Ok(())
+    }
+
+    /// The data set.
+    pub const fn member(&self) -> &Member {
+        &self.member
+    }
+
+    /// What the file says of itself.
+    pub fn metadata(&self) -> &Metadata {
+        self.reader.metadata()
+    }
+
+    /// The variables that the step sees, in data set order.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// True if no variable was dropped.
+    pub const fn has_every_variable(&self) -> bool {
+        self.every_variable
+    }
+
+    /// True if rows are left out by WHERE, FIRSTOBS= or OBS=.
+    pub const fn is_filtered(&self) -> bool {
+        !self.conditions.is_empty() || self.first > 1 || self.last < u64::MAX
+    }
+
+    /// The next row that meets the conditions, in the file's layout and byte order.
+    #[inline]
+    pub fn next_row(&mut self) -> Outcome<Option<&[u8]>> {
+        if self.is_filtered() {
+            return self.next_filtered();
+        }
+        match self.reader.next_row() {
+            Ok(Some(row)) => {
+                self.delivered += 1;
+                if let Some(hash) = &mut self.hash {
+                    hash.add(row);
+                }
+                Ok(Some(row))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(read_failure(&self.member, error)),
+        }
+    }
+
+    fn next_filtered(&mut self) -> Outcome<Option<&[u8]>> {
+        while self.passed < self.last {
+            let row = match self.reader.next_row() {
+                Ok(Some(row)) => row,
+                Ok(None) => break,
+                Err(error) => return Err(read_failure(&self.member, error)),
+            };
+            let events = &mut self.events;
+            if !self.conditions.iter().all(|condition| is_true(condition.value(row, events))) {
+                continue;
+            }
+            self.passed += 1;
+            if self.passed < self.first {
+                continue;
+            }
+            self.delivered += 1;
+            if let Some(hash) = &mut self.hash {
+                hash.add(row);
+            }
+            // The loop's borrow of the page cannot be handed out, so the row is.
+            self.passing.clear();
+            self.passing.extend_from_slice(row);
+            return Ok(Some(&self.passing));
+        }
+        Ok(None)
+    }
+
+    /// Closes a file of which no row was wanted.
+    pub fn close(self, world: &mut World) -> Outcome<()> {
+        let name = self.member.full_name();
+        world.inputs.push(DatasetUse {
+            name: name.clone(),
+            observations: 0,
+            variables: self.fields.len() as u64,
+            rows: None,
+        });
+        let FileSource(file) = self.reader.into_source();
+        file.close().map_err(|error| Failure::store(&name, &error))
+    }
+
+    /// Closes the file, notes what was read and adds it to the step's record.
+    pub fn finish(self, world: &mut World) -> Outcome<u64> {
+        let name = self.member.full_name();
+        world.note(&format!("There were {} observations read from the data set {name}.", self.delivered));
+        world.inputs.push(DatasetUse {
+            name: name.clone(),
+            observations: self.delivered,
+            variables: self.fields.len() as u64,
+            rows: self.hash,
+        });
+        let FileSource(file) = self.reader.into_source();
+        file.close().map_err(|error| Failure::store(&name, &error))?;
+        Ok(self.delivered)
+    }
+}
+
+fn read_failure(member: &Member, error: sas7bdat::Error) -> Failure {
+    Failure::format(&member.full_name(), &member.path(), error)
+}
+
+/// All variables of a file with their places.
+fn fields(metadata: &Metadata) -> Vec<Field> {
+    let big_endian = metadata.endian == Endian::Big;
+    let place = |(variable, offset): (&Variable, &u32)| Field {
+        variable: variable.clone(),
+        slot: Slot { kind: variable.kind, offset: *offset, length: variable.length, big_endian },
+    };
+    metadata.variables.iter().zip(&metadata.layout.offsets).map(place).collect()
+}
+
+/// Names in a WHERE expression: the data set's variables, nothing else.
+struct Fields<'a> {
+    fields: &'a [Field],
+    dataset: &'a str,
+}
+
+impl Scope for Fields<'_> {
+    fn variable(&mut self, name: &str, span: &Span) -> Outcome<Slot> {
+        let field = self.fields.iter().find(|field| field.name().eq_ignore_ascii_case(name));
+        field.map(|field| field.slot).ok_or_else(|| {
+            let message = format!("Variable {name} is not on file {}.", self.dataset);
+            Failure::at(span, message)
+        })
+    }
+
+    fn list(&mut self, list: &VariableList) -> Outcome<Vec<Slot>> {
+        let unknown = |name: &str, span: &Span| {
+            let message = format!("Variable {name} is not on file {}.", self.dataset);
+            Some(Failure::at(span, message))
+        };
+        let found = select(self.fields, list, unknown)?;
+        Ok(found.into_iter().map(|index| self.fields[index].slot).collect())
+    }
+}

@@ -1,0 +1,262 @@
+//! Making a data set: written as `name.sas7bdat.lck`, header rewritten at close, renamed over the
+//! old file. Until the rename the old data set is whole; a step that stops leaves it in place.
+
+use std::path::PathBuf;
+
+use base::rowhash::RowHash;
+use base::store::{Access, Channel, Creation, LockKind, Operation, StoreError, StoreFile};
+use sas7bdat::{Compression, Layout, Variable, WriteOptions, Writer};
+
+use super::files::FileSink;
+use crate::accounting::DatasetUse;
+use crate::failure::{Failure, Outcome};
+use crate::library::Member;
+use crate::options::FileLocks;
+use crate::session::World;
+
+/// What a new data set is made with, beyond its variables.
+#[derive(Debug, Clone, Default)]
+pub struct OutputPlan {
+    /// COMPRESS= of the data set; otherwise the library's or the session's.
+    pub compress: Option<Compression>,
+    /// BUFSIZE= of the data set.
+    pub bufsize: Option<u64>,
+    /// LABEL=.
+    pub label: String,
+    /// `DATASTEP`, `SORT`: the creator recorded in the file.
+    pub creator: &'static str,
+}
+
+/// A data set being written.
+pub struct Output {
+    member: Member,
+    channel: Channel,
+    lock_path: PathBuf,
+    /// The data set that is being replaced, locked until the rename.
+    replaced: Option<Box<dyn StoreFile>>,
+    writer: Writer<FileSink>,
+    variables: u64,
+    rows: u64,
+    hash: Option<RowHash>,
+    compression: Compression,
+}
+
+impl Output {
+    /// Creates the file that will become `member`.
+    pub fn create(
+        world: &mut World,
+        member: Member,
+        variables: &[Variable],
+        plan: OutputPlan,
+    ) -> Outcome<Self> {
+        let name = member.full_name();
+        if member.library.read_only {
+            return Err(Failure::world(format!(
+                "Write access to member {name}.DATA is denied: the library was assigned with \
+                 ACCESS=READONLY."
+            )));
+        }
+        let channel = member.library.write_channel();
+        let lock_path = member.lock_path();
+        let replaced = lock_replaced(world, &member, channel)?;
+        let file = create_locked(world, &member, channel)?;
+        world.temporaries.add_file(channel, &lock_path);
+        let compression = plan
+            .compress
+            .or(member.library.compress)
+            .unwrap_or(world.options.compress);
+        let layout = Layout::new(variables, compression);
+        let bufsize = plan.bufsize.or(member.library.bufsize);
+        let page_bytes = world.options.page_bytes(bufsize, layout.row_bytes);
+        let wall = world.meter.wall();
+        let options = WriteOptions {
+            name: member.name.clone(),
+            label: plan.label,
+            page_bytes: u32::try_from(page_bytes).unwrap_or(u32::MAX),
+            aligned_header: world.options.alignsasiofiles,
+            compression,
+            created: wall.sas_datetime,
+            utc_offset: wall.utc_offset,
+            page_mask: world.draw(),
+            creator: plan.creator.to_owned(),
+            ..WriteOptions::default()
+        };
+        let writer = Writer::create(FileSink(file), variables, options);
+        let writer = writer.map_err(|error| {
+            abandon(world, channel, &lock_path);
+            Failure::format(&name, &lock_path, error)
+        })?;
+        Ok(Self {
+            member,
+            channel,
+            lock_path,
+            replaced,
+            writer,
+            variables: variables.len() as u64,
+            rows: 0,
+            hash: world.row_hashes.then(RowHash::default),
+            compression,
+        })
+    }
+
+    /// Where variables lie in the rows to write.
+    pub fn layout(&self) -> &Layout {
+        self.writer.layout()
+    }
+
+    /// Adds a row in [`Self::layout`].
+    #[inline]
+    pub fn write_row(&mut self, row: &[u8]) -> Outcome<()> {
+        self.rows += 1;
+        if let Some(hash) = &mut self.hash {
+            hash.add(row);
+        }
+        self.writer.write_row(row).map_err(|error| {
+            Failure::format(&self.member.full_name(), &self.lock_path, error)
+        })
+    }
+
+    /// Completes the file and puts it in the place of the old one.
+    pub fn finish(self, world: &mut World) -> Outcome<u64> {
+        let name = self.member.full_name();
+        let (channel, lock_path, path) = (self.channel, self.lock_path, self.member.path());
+        let finished = self.writer.finish();
+        let (FileSink(file), written) = finished.map_err(|error| {
+            abandon(world, channel, &lock_path);
+            Failure::format(&name, &lock_path, error)
+        })?;
+        let complete = || -> Result<(), StoreError> {
+            if world.sync_outputs && !self.member.library.work {
+                file.sync()?;
+            }
+            file.close()?;
+            world.store.rename(channel, &lock_path, &path)
+        };
+        complete().map_err(|error| {
+            abandon(world, channel, &lock_path);
+            Failure::store(&name, &error)
+        })?;
+        world.temporaries.forget_file(&lock_path);
+        if let Some(replaced) = self.replaced {
+            replaced.close().map_err(|error| Failure::store(&name, &error))?;
+        }
+        note_written(world, &name, self.rows, self.variables, self.compression, &written);
+        world.outputs.push(DatasetUse {
+            name,
+            observations: self.rows,
+            variables: self.variables,
+            rows: self.hash,
+        });
+        world.last_dataset = Some((self.member.library.libref.clone(), self.member.name.clone()));
+        Ok(self.rows)
+    }
+
+    /// Gives the file up and leaves the old data set as it was.
+    pub fn discard(self, world: &mut World) {
+        let name = self.member.full_name();
+        drop(self.writer);
+        abandon(world, self.channel, &self.lock_path);
+        world.log.warning(&format!(
+            "The data set {name} was not replaced because this step was stopped."
+        ));
+    }
+}
+
+fn note_written(
+    world: &mut World,
+    name: &str,
+    rows: u64,
+    variables: u64,
+    compression: Compression,
+    written: &sas7bdat::Written,
+) {
+    world.note(&format!("The data set {name} has {rows} observations and {variables} variables."));
+    if compression == Compression::None || rows == 0 {
+        return;
+    }
+    let (pages, plain) = (written.pages, written.pages_uncompressed);
+    let change = (pages as f64 - plain as f64) / plain as f64 * 100.0;
+    let direction = if change < 0.0 { "decreased" } else { "increased" };
+    world.note(&format!(
+        "Compressing data set {name} {direction} size by {:.2} percent. \n\
+         Compressed is {pages} pages; un-compressed would require {plain} pages.",
+        change.abs()
+    ));
+}
+
+/// Removes an unfinished file.
+fn abandon(world: &World, channel: Channel, lock_path: &std::path::Path) {
+    // It may not be removable (a vanished directory); the session's end tries again.
+    if world.store.remove(channel, lock_path).is_ok() {
+        world.temporaries.forget_file(lock_path);
+    }
+}
+
+/// How locks are taken on `member`, `None` for no lock at all.
+fn locking(world: &World, member: &Member) -> Option<FileLocks> {
+    let locks = member.library.filelocks.unwrap_or(world.options.filelocks);
+    (!member.library.work && locks != FileLocks::None).then_some(locks)
+}
+
+fn take_lock(world: &mut World, member: &Member, file: &dyn StoreFile, locks: FileLocks) -> Outcome<()> {
+    let name = member.full_name();
+    match file.lock(LockKind::Exclusive) {
+        Ok(()) => Ok(()),
+        Err(error) if locks == FileLocks::Continue => {
+            world.log.warning(&format!("{name}.DATA is replaced without a lock: {error}."));
+            Ok(())
+        }
+        Err(error) => Err(Failure::store(&name, &error)),
+    }
+}
+
+/// Locks the data set that is about to be replaced, if there is one.
+fn lock_replaced(
+    world: &mut World,
+    member: &Member,
+    channel: Channel,
+) -> Outcome<Option<Box<dyn StoreFile>>> {
+    let Some(locks) = locking(world, member) else { return Ok(None) };
+    let name = member.full_name();
+    let old = match world.store.open(channel, &member.path(), Access::Update) {
+        Ok(old) => old,
+        Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::store(&name, &error)),
+    };
+    take_lock(world, member, old.as_ref(), locks)?;
+    Ok(Some(old))
+}
+
+/// Creates the `.lck` file. One that is there already belongs to a job at work (its lock is held)
+/// or was left by one that was killed (it is not, and the file is taken over).
+fn create_locked(world: &mut World, member: &Member, channel: Channel) -> Outcome<Box<dyn StoreFile>> {
+    let name = member.full_name();
+    let path = member.lock_path();
+    let Some(locks) = locking(world, member) else {
+        return world
+            .store
+            .create(channel, &path, Creation::Replace)
+            .map_err(|error| Failure::store(&name, &error));
+    };
+    match world.store.create(channel, &path, Creation::New) {
+        Ok(file) => {
+            take_lock(world, member, file.as_ref(), locks)?;
+            Ok(file)
+        }
+        Err(error) if error.source.kind() == std::io::ErrorKind::AlreadyExists => {
+            let left = world
+                .store
+                .open(channel, &path, Access::Update)
+                .map_err(|error| Failure::store(&name, &error))?;
+            take_lock(world, member, left.as_ref(), locks)?;
+            let file = world
+                .store
+                .create(channel, &path, Creation::Replace)
+                .map_err(|error| Failure::store(&name, &error))?;
+            drop(left);
+            take_lock(world, member, file.as_ref(), locks)?;
+            Ok(file)
+        }
+        Err(error) => Err(Failure::store(&name, &StoreError::new(Operation::Create, &path, error.source))),
+    }
+}

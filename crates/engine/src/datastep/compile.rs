@@ -1,0 +1,473 @@
+//! From statements to operations.
+
+use base::diag::{Diagnostic, Span};
+use lang::ast::{
+    DataStep, DatasetRef, Expr, FormatRef, Setting, Statement, StatementKind, VariableKind,
+    VariableList,
+};
+use sas7bdat::{Format, Kind, Variable};
+
+use super::pdv::Pdv;
+use crate::dataset::copy::RowCopy;
+use crate::dataset::input::Input;
+use crate::dataset::options::{DatasetOptions, select_all};
+use crate::dataset::output::OutputPlan;
+use crate::expr::compile::{Compiler, Sites};
+use crate::expr::{Number, Slot, Text, Value};
+use crate::failure::{Failure, Outcome};
+use crate::library::Member;
+use crate::session::World;
+
+/// A compiled step.
+pub(super) struct Program {
+    pub(super) pdv: Pdv,
+    pub(super) operations: Vec<Operation>,
+    pub(super) sets: Vec<Set>,
+    pub(super) targets: Vec<Target>,
+    pub(super) sites: Sites,
+    /// No OUTPUT statement: a row is written at the bottom.
+    pub(super) implicit_output: bool,
+    /// `_N_` and `_ERROR_`.
+    pub(super) counter: Slot,
+}
+
+/// What a step does to its PDV.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Operation {
+    /// Reads the next row of a SET statement; stops the step at the end.
+    Set(usize),
+    /// `x = number;`
+    Number(Slot, Number),
+    /// `c = text;`
+    Text(Slot, Text),
+    /// `x + number;`
+    Sum(Slot, Number),
+    /// `if … then … else …`
+    If(Number, Vec<Self>, Vec<Self>),
+    /// `if …;`
+    Subset(Number),
+    /// Writes a row to these targets.
+    Output(Vec<usize>),
+    /// Back to the top without output.
+    Delete,
+    /// Back to the top, with the implicit output.
+    Return,
+    /// Ends the step.
+    Stop,
+}
+
+/// A SET statement.
+pub(super) struct Set {
+    /// Data sets in order, each with the way of its rows into the PDV.
+    pub(super) inputs: Vec<(Input, RowCopy)>,
+    /// Variables of all of them: missing again when one data set follows another.
+    pub(super) slots: Vec<Slot>,
+    /// END=.
+    pub(super) end: Option<Slot>,
+    /// NOBS= and the number.
+    pub(super) nobs: Option<(Slot, u64)>,
+}
+
+/// A data set to be made.
+pub(super) struct Target {
+    pub(super) member: Member,
+    pub(super) variables: Vec<Variable>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) plan: OutputPlan,
+}
+
+struct Builder<'a> {
+    world: &'a mut World,
+    pdv: Pdv,
+    sets: Vec<Set>,
+    sites: Sites,
+    outputs: &'a [DatasetRef],
+    explicit_output: bool,
+    keep: Option<Vec<VariableList>>,
+    drop: Vec<VariableList>,
+    rename: Vec<(String, String)>,
+    conditions: Vec<&'a Expr>,
+}
+
+/// Compiles a step; opens its inputs, makes no output yet.
+pub(super) fn compile(step: &DataStep, world: &mut World) -> Outcome<Program> {
+    let mut builder = Builder {
+        world,
+        pdv: Pdv::default(),
+        sets: Vec::new(),
+        sites: Sites::default(),
+        outputs: &step.outputs,
+        explicit_output: false,
+        keep: None,
+        drop: Vec::new(),
+        rename: Vec::new(),
+        conditions: Vec::new(),
+    };
+    let counter = builder.pdv.numeric("_N_");
+    let error = builder.pdv.numeric("_ERROR_");
+    for index in [counter, error] {
+        let variable = &mut builder.pdv.variables[index];
+        (variable.automatic, variable.assigned, variable.kept_over) = (true, true, true);
+    }
+    let operations = builder.block(&step.statements)?;
+    builder.apply_conditions()?;
+    builder.note_uninitialized();
+    let targets = builder.targets()?;
+    let counter = builder.pdv.variables[counter].slot;
+    let implicit_output = !builder.explicit_output && !step.outputs.is_empty();
+    Ok(Program {
+        operations,
+        targets,
+        implicit_output,
+        counter,
+        pdv: builder.pdv,
+        sets: builder.sets,
+        sites: builder.sites,
+    })
+}
+
+impl<'a> Builder<'a> {
+    fn block(&mut self, statements: &'a [Statement]) -> Outcome<Vec<Operation>> {
+        let mut operations = Vec::new();
+        for statement in statements {
+            self.statement(statement, &mut operations)?;
+        }
+        Ok(operations)
+    }
+
+    fn statement(&mut self, statement: &'a Statement, out: &mut Vec<Operation>) -> Outcome<()> {
+        match &statement.kind {
+            StatementKind::Set { datasets, options } => {
+                out.push(self.set(datasets, options, &statement.span)?);
+            }
+            StatementKind::Assign { target, value } => out.push(self.assign(target, value)?),
+            StatementKind::Sum { target, value } => out.push(self.sum(target, value)?),
+            StatementKind::If { condition, then, otherwise } => {
+                let condition = self.number(condition)?;
+                let mut branches = (Vec::new(), Vec::new());
+                self.statement(then, &mut branches.0)?;
+                if let Some(otherwise) = otherwise {
+                    self.statement(otherwise, &mut branches.1)?;
+                }
+                out.push(Operation::If(condition, branches.0, branches.1));
+            }
+            StatementKind::SubsettingIf(condition) => {
+                out.push(Operation::Subset(self.number(condition)?));
+            }
+            StatementKind::Block(statements) => {
+                for statement in statements {
+                    self.statement(statement, out)?;
+                }
+            }
+            StatementKind::Output(datasets) => out.push(self.output(datasets)?),
+            StatementKind::Delete => out.push(Operation::Delete),
+            StatementKind::Return => out.push(Operation::Return),
+            StatementKind::Stop => out.push(Operation::Stop),
+            StatementKind::Empty => {}
+            _ => self.declaration(statement)?,
+        }
+        Ok(())
+    }
+
+    /// Statements that act while the step is compiled.
+    fn declaration(&mut self, statement: &'a Statement) -> Outcome<()> {
+        match &statement.kind {
+            StatementKind::Where(condition) => self.conditions.push(condition),
+            StatementKind::Keep(lists) => {
+                self.keep.get_or_insert_default().extend_from_slice(lists);
+            }
+            StatementKind::Drop(lists) => self.drop.extend_from_slice(lists),
+            StatementKind::Rename(pairs) => self.rename.extend_from_slice(pairs),
+            StatementKind::Length(items) => {
+                for (list, kind, length) in items {
+                    self.length(list, *kind, *length)?;
+                }
+            }
+            StatementKind::Format(items) => self.formats(items, |variable, format| {
+                variable.format = format;
+            })?,
+            StatementKind::Informat(items) => self.formats(items, |variable, format| {
+                variable.informat = format;
+            })?,
+            StatementKind::Label(items) => {
+                for (name, text) in items {
+                    let index = self.pdv.numeric(name);
+                    self.pdv.variables[index].variable.label.clone_from(text);
+                }
+            }
+            StatementKind::Retain(items) if items.is_empty() => {
+                for variable in &mut self.pdv.variables {
+                    variable.kept_over = true;
+                }
+            }
+            StatementKind::Retain(items) if items.iter().all(|(_, initial)| initial.is_none()) => {
+                for (list, _) in items {
+                    for index in self.declared(list, VariableKind::Numeric, 8)? {
+                        self.pdv.variables[index].kept_over = true;
+                    }
+                }
+            }
+            _ => {
+                let message = "This statement is not implemented yet in the DATA step.";
+                return Err(Failure::at(&statement.span, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, expr: &Expr) -> Outcome<Value> {
+        Compiler { scope: &mut self.pdv, sites: &mut self.sites }.value(expr)
+    }
+
+    fn number(&mut self, expr: &Expr) -> Outcome<Number> {
+        Compiler { scope: &mut self.pdv, sites: &mut self.sites }.number(expr)
+    }
+
+    fn assign(&mut self, target: &str, value: &Expr) -> Outcome<Operation> {
+        let compiled = self.value(value)?;
+        let index = match &compiled {
+            Value::Number(_) => self.pdv.numeric(target),
+            Value::Text(text) => self.pdv.character(target, text.length()),
+        };
+        let variable = &mut self.pdv.variables[index];
+        variable.assigned = true;
+        let slot = variable.slot;
+        let mut compiler = Compiler { scope: &mut self.pdv, sites: &mut self.sites };
+        Ok(match slot.kind {
+            Kind::Numeric => Operation::Number(slot, compiler.to_number(compiled, &value.span)),
+            Kind::Character => Operation::Text(slot, compiler.to_text(compiled, &value.span)),
+        })
+    }
+
+    fn sum(&mut self, target: &str, value: &Expr) -> Outcome<Operation> {
+        let index = self.pdv.numeric(target);
+        let variable = &mut self.pdv.variables[index];
+        (variable.assigned, variable.kept_over) = (true, true);
+        let slot = variable.slot;
+        if slot.kind != Kind::Numeric {
+            let message = format!("The sum statement needs {target} to be numeric.");
+            return Err(Failure::at(&value.span, message));
+        }
+        Ok(Operation::Sum(slot, self.number(value)?))
+    }
+
+    fn set(
+        &mut self,
+        datasets: &[DatasetRef],
+        options: &[Setting],
+        span: &Span,
+    ) -> Outcome<Operation> {
+        if datasets.is_empty() {
+            return Err(Failure::at(span, "SET needs the name of a data set here."));
+        }
+        let mut inputs = Vec::new();
+        for dataset in datasets {
+            let input = Input::open(self.world, dataset)?;
+            self.pdv.add_fields(input.fields(), &input.member().full_name())?;
+            inputs.push(input);
+        }
+        let (mut end, mut nobs) = (None, None);
+        for option in options {
+            let name = option.value.as_deref().unwrap_or_default();
+            match option.name.to_ascii_uppercase().as_str() {
+                "END" => end = Some(self.automatic(name)),
+                "NOBS" => {
+                    let rows = inputs.iter().map(|input| input.metadata().rows).sum();
+                    nobs = Some((self.automatic(name), rows));
+                }
+                other => {
+                    let message = format!("The option {other}= of SET is not implemented yet.");
+                    return Err(Failure::at(&option.span, message));
+                }
+            }
+        }
+        let place = |name: &str| {
+            let index = self.pdv.find(name).expect("its data set added it");
+            self.pdv.variables[index].slot
+        };
+        let mut slots = Vec::new();
+        let inputs = inputs.into_iter().map(|input| {
+            let pairs: Vec<(Slot, Slot)> = input
+                .fields()
+                .iter()
+                .map(|field| (field.slot, place(&field.variable.name)))
+                .collect();
+            slots.extend(pairs.iter().map(|(_, to)| *to));
+            (input, RowCopy::new(&pairs))
+        });
+        let inputs = inputs.collect();
+        self.sets.push(Set { inputs, slots, end, nobs });
+        Ok(Operation::Set(self.sets.len() - 1))
+    }
+
+    fn automatic(&mut self, name: &str) -> Slot {
+        let index = self.pdv.numeric(name);
+        let variable = &mut self.pdv.variables[index];
+        (variable.automatic, variable.assigned, variable.kept_over) = (true, true, true);
+        variable.slot
+    }
+
+    fn output(&mut self, datasets: &[DatasetRef]) -> Outcome<Operation> {
+        self.explicit_output = true;
+        if datasets.is_empty() {
+            return Ok(Operation::Output((0..self.outputs.len()).collect()));
+        }
+        let targets = datasets.iter().map(|dataset| {
+            let wanted = self.world.libraries.resolve(dataset)?;
+            for (index, output) in self.outputs.iter().enumerate() {
+                if self.world.libraries.resolve(output)? == wanted {
+                    return Ok(index);
+                }
+            }
+            let message = format!("{} is not named in the DATA statement.", wanted.full_name());
+            Err(Failure::at(&dataset.span, message))
+        });
+        Ok(Operation::Output(targets.collect::<Outcome<_>>()?))
+    }
+
+    /// Variables of a list in a declaration, which may be the first mention of a name.
+    fn declared(&mut self, list: &VariableList, kind: VariableKind, length: u32) -> Outcome<Vec<usize>> {
+        let names = match list {
+            VariableList::Name(name, _) => vec![name.clone()],
+            VariableList::Numbered { prefix, first, last, digits, .. } => {
+                (*first..=*last).map(|n| format!("{prefix}{n:0digits$}")).collect()
+            }
+            _ => return self.pdv.select(list),
+        };
+        Ok(names
+            .iter()
+            .map(|name| match kind {
+                VariableKind::Numeric => self.pdv.numeric(name),
+                VariableKind::Character => self.pdv.character(name, length),
+            })
+            .collect())
+    }
+
+    fn length(&mut self, list: &VariableList, kind: VariableKind, length: u32) -> Outcome<()> {
+        for index in self.declared(list, kind, length)? {
+            let variable = &mut self.pdv.variables[index].variable;
+            match (kind, variable.kind) {
+                (VariableKind::Numeric, Kind::Numeric) => variable.length = length,
+                (VariableKind::Character, Kind::Character) if variable.length == length => {}
+                (VariableKind::Character, Kind::Character) => {
+                    let name = variable.name.clone();
+                    self.world.log.warning(&format!(
+                        "Length of character variable {name} has already been set.\nUse the LENGTH \
+                         statement as the very first statement in the DATA STEP to declare the \
+                         length of a character variable."
+                    ));
+                }
+                _ => {
+                    let name = &variable.name;
+                    return Err(Failure::world(format!(
+                        "Variable {name} has been defined as both character and numeric."
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn formats(
+        &mut self,
+        items: &[(VariableList, Option<FormatRef>)],
+        set: impl Fn(&mut Variable, Format),
+    ) -> Outcome<()> {
+        for (list, format) in items {
+            let text = format.as_ref().is_some_and(|format| format.name.starts_with('$'));
+            let kind = if text { VariableKind::Character } else { VariableKind::Numeric };
+            let length = format.as_ref().map_or(8, |format| u32::from(format.width).max(1));
+            for index in self.declared(list, kind, length)? {
+                let format = format.as_ref().map_or_else(Format::default, |format| Format {
+                    name: format.name.to_ascii_uppercase(),
+                    width: format.width,
+                    decimals: format.decimals,
+                });
+                set(&mut self.pdv.variables[index].variable, format);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_conditions(&mut self) -> Outcome<()> {
+        for condition in &self.conditions {
+            if self.sets.is_empty() {
+                let message = "No input data sets available for WHERE statement.";
+                return Err(Failure::at(&condition.span, message));
+            }
+            for (input, _) in self.sets.iter_mut().flat_map(|set| &mut set.inputs) {
+                input.filter(condition)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_uninitialized(&mut self) {
+        for variable in &self.pdv.variables {
+            if let (Some(span), false) = (&variable.mentioned, variable.assigned) {
+                let message = format!("Variable {} is uninitialized.", variable.variable.name);
+                self.sites.diagnostics.push(Diagnostic::note(span, message));
+            }
+        }
+    }
+
+    fn targets(&mut self) -> Outcome<Vec<Target>> {
+        let outputs = self.outputs;
+        outputs.iter().map(|output| self.target(output)).collect()
+    }
+
+    fn target(&mut self, output: &DatasetRef) -> Outcome<Target> {
+        let member = self.world.libraries.resolve(output)?;
+        let options = DatasetOptions::read(output)?;
+        if options.condition.is_some() || options.firstobs.is_some() || options.obs.is_some() {
+            let message = "WHERE=, FIRSTOBS= and OBS= are not implemented for output data sets.";
+            return Err(Failure::at(&output.span, message));
+        }
+        let mut kept: Vec<_> =
+            self.pdv.variables.iter().filter(|variable| !variable.automatic).cloned().collect();
+        let keep_lists = [self.keep.as_deref(), options.keep];
+        let drop_lists = [Some(self.drop.as_slice()), options.drop];
+        for (keep, drop) in keep_lists.into_iter().zip(drop_lists) {
+            let absent = |name: &str, span: &Span| {
+                Some(Failure::at(span, format!(
+                    "The variable {name} in the DROP, KEEP, or RENAME list has never been \
+                     referenced."
+                )))
+            };
+            if let Some(lists) = keep {
+                let chosen = select_all(&kept, lists, absent)?;
+                retain_indices(&mut kept, |index| chosen.contains(&index));
+            }
+            let dropped = select_all(&kept, drop.unwrap_or_default(), absent)?;
+            retain_indices(&mut kept, |index| !dropped.contains(&index));
+        }
+        let mut variables: Vec<Variable> = kept.iter().map(|v| v.variable.clone()).collect();
+        for (old, new) in self.rename.iter().chain(options.rename) {
+            let found = variables.iter_mut().find(|v| v.name.eq_ignore_ascii_case(old));
+            let Some(variable) = found else {
+                let message = format!("Variable {old} in the RENAME list is not written.");
+                return Err(Failure::at(&output.span, message));
+            };
+            variable.name.clone_from(new);
+        }
+        Ok(Target {
+            member,
+            variables,
+            slots: kept.iter().map(|variable| variable.slot).collect(),
+            plan: OutputPlan {
+                compress: options.compress,
+                bufsize: options.bufsize,
+                label: options.label.unwrap_or_default().to_owned(),
+                creator: "DATASTEP",
+            },
+        })
+    }
+}
+
+fn retain_indices<T>(items: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
+    let mut index = 0;
+    items.retain(|_| {
+        index += 1;
+        keep(index - 1)
+    });
+}

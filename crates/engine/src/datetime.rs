@@ -1,0 +1,70 @@
+//! SAS dates (days since 1960-01-01) and datetimes (seconds since then) as calendar fields.
+
+/// A calendar date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Date {
+    /// Gregorian year.
+    pub year: i64,
+    /// 1 to 12.
+    pub month: u32,
+    /// 1 to 31.
+    pub day: u32,
+}
+
+/// Days from 0000-03-01 to 1960-01-01.
+const SHIFT: i64 = 715_814;
+
+/// The calendar date of a SAS date value.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "month and day are small and positive by construction"
+)]
+pub fn date(days: i64) -> Date {
+    // Howard Hinnant's civil_from_days, with SAS's epoch.
+    let z = days + SHIFT;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let day = (doy - (153 * mp + 2) / 5 + 1) as u32;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 } as u32;
+    let year = yoe + era * 400 + i64::from(month <= 2);
+    Date { year, month, day }
+}
+
+/// The date and the second of the day of a SAS datetime value (fraction dropped).
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "datetimes of a clock are far below 2^53, seconds of a day below 86,400"
+)]
+pub fn split(datetime: f64) -> (Date, u32) {
+    let seconds = datetime.floor() as i64;
+    (date(seconds.div_euclid(86_400)), seconds.rem_euclid(86_400) as u32)
+}
+
+/// `JAN` … `DEC`.
+pub const MONTHS: [&str; 12] =
+    ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_days() {
+        for (days, year, month, day) in [
+            (0, 1960, 1, 1),
+            (-1, 1959, 12, 31),
+            (59, 1960, 2, 29),
+            (60, 1960, 3, 1),
+            (21_914, 2019, 12, 31),
+            (21_915, 2020, 1, 1),
+            (20_691, 2016, 8, 25),
+        ] {
+            assert_eq!(date(days), Date { year, month, day }, "{days}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! From parsed expressions to typed trees, with SAS's automatic conversions and their notes.
+
+use base::diag::{Diagnostic, Span};
+use lang::ast::{Argument, BinaryOp, Comparison, Expr, ExprKind, InItem, UnaryOp};
+use sas7bdat::{Kind, missing};
+
+use super::function::{OfNumbers, OfText};
+use super::{Arithmetic, Number, Slot, Text, Value};
+use crate::failure::{Failure, Outcome};
+
+/// Where names in an expression come from.
+pub trait Scope {
+    /// The variable called `name` (any case). A DATA step makes unknown ones; WHERE refuses them.
+    fn variable(&mut self, name: &str, span: &Span) -> Outcome<Slot>;
+
+    /// The variables of an `OF` list.
+    fn list(&mut self, list: &lang::ast::VariableList) -> Outcome<Vec<Slot>>;
+}
+
+/// What a site counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// Arithmetic that met a missing value.
+    Missing,
+    /// Text that was no number.
+    InvalidNumber,
+}
+
+/// Notes and counted places gathered while compiling one step.
+#[derive(Debug, Clone, Default)]
+pub struct Sites {
+    /// What each counter of [`super::evaluate::Events`] counts, and where.
+    pub counted: Vec<(Site, Span)>,
+    /// Places where numbers became text.
+    pub to_text: Vec<Span>,
+    /// Places where texts became numbers.
+    pub to_number: Vec<Span>,
+    /// Other findings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Sites {
+    fn add(&mut self, site: Site, span: &Span) -> usize {
+        self.counted.push((site, span.clone()));
+        self.counted.len() - 1
+    }
+}
+
+/// Compiles expressions of one step.
+pub struct Compiler<'a> {
+    /// Where names come from.
+    pub scope: &'a mut dyn Scope,
+    /// What is gathered.
+    pub sites: &'a mut Sites,
+}
+
+impl Compiler<'_> {
+    /// Compiles an expression of either type.
+    pub fn value(&mut self, expr: &Expr) -> Outcome<Value> {
+        let span = &expr.span;
+        Ok(match &expr.kind {
+            ExprKind::Text(text) => Value::Text(Text::Constant(text.clone().into_bytes())),
+            ExprKind::Variable(name) => {
+                let slot = self.scope.variable(name, span)?;
+                match slot.kind {
+                    Kind::Numeric => Value::Number(Number::Variable(slot)),
+                    Kind::Character => Value::Text(Text::Variable(slot)),
+                }
+            }
+            ExprKind::Binary(BinaryOp::Concatenate, left, right) => {
+                let left = self.text(left)?;
+                Value::Text(Text::Concatenate(Box::new(left), Box::new(self.text(right)?)))
+            }
+            ExprKind::Call(name, arguments) => self.call(name, arguments, span)?,
+            _ => Value::Number(self.plain_number(expr)?),
+        })
+    }
+
+    /// Compiles an expression that must be a number, converting text with a note.
+    pub fn number(&mut self, expr: &Expr) -> Outcome<Number> {
+        let value = self.value(expr)?;
+        Ok(self.to_number(value, &expr.span))
+    }
+
+    /// Compiles an expression that must be text, converting numbers with a note.
+    pub fn text(&mut self, expr: &Expr) -> Outcome<Text> {
+        let value = self.value(expr)?;
+        Ok(self.to_text(value, &expr.span))
+    }
+
+    /// Converts a compiled value to a number.
+    pub fn to_number(&mut self, value: Value, span: &Span) -> Number {
+        match value {
+            Value::Number(number) => number,
+            Value::Text(text) => {
+                self.sites.to_number.push(span.clone());
+                Number::FromText(text, self.sites.add(Site::InvalidNumber, span))
+            }
+        }
+    }
+
+    /// Converts a compiled value to text.
+    pub fn to_text(&mut self, value: Value, span: &Span) -> Text {
+        match value {
+            Value::Text(text) => text,
+            Value::Number(number) => {
+                self.sites.to_text.push(span.clone());
+                Text::FromNumber(Box::new(number))
+            }
+        }
+    }
+
+    fn boxed(&mut self, expr: &Expr) -> Outcome<Box<Number>> {
+        self.number(expr).map(Box::new)
+    }
+
+    fn plain_number(&mut self, expr: &Expr) -> Outcome<Number> {
+        let span = &expr.span;
+        Ok(match &expr.kind {
+            ExprKind::Number(value) => Number::Constant(*value),
+            ExprKind::Missing(code) => Number::Constant(missing::encode(*code)),
+            ExprKind::Unary(UnaryOp::Plus, operand) => self.number(operand)?,
+            ExprKind::Unary(UnaryOp::Minus, operand) => Number::Negate(self.boxed(operand)?),
+            ExprKind::Unary(UnaryOp::Not, operand) => Number::Not(self.boxed(operand)?),
+            ExprKind::Binary(operator, left, right) => {
+                self.binary(*operator, left, right, span)?
+            }
+            ExprKind::In { value, items, negated } => {
+                let found = self.membership(value, items)?;
+                negate_if(*negated, found)
+            }
+            ExprKind::Between { value, low, high, negated } => {
+                let above = self.compare(Comparison::GreaterOrEqual, false, value, low)?;
+                let below = self.compare(Comparison::LessOrEqual, false, value, high)?;
+                negate_if(*negated, Number::And(Box::new(above), Box::new(below)))
+            }
+            ExprKind::IsMissing(value, negated) => {
+                let value = self.value(value)?;
+                negate_if(*negated, is_missing(value))
+            }
+            ExprKind::Like { value, pattern, contains, negated } => {
+                let value = self.text(value)?;
+                let pattern = pattern.clone().into_bytes();
+                negate_if(*negated, Number::Like { value, pattern, contains: *contains })
+            }
+            ExprKind::Element(name, _) => {
+                let message = format!("Arrays ({name}) are not implemented yet.");
+                return Err(Failure::at(span, message));
+            }
+            ExprKind::Text(_) | ExprKind::Variable(_) | ExprKind::Call(..) => {
+                unreachable!("handled by `value`")
+            }
+        })
+    }
+
+    fn binary(
+        &mut self,
+        operator: BinaryOp,
+        left: &Expr,
+        right: &Expr,
+        span: &Span,
+    ) -> Outcome<Number> {
+        let arithmetic = match operator {
+            BinaryOp::Compare(relation, prefix) => {
+                return self.compare(relation, prefix, left, right);
+            }
+            BinaryOp::And => return Ok(Number::And(self.boxed(left)?, self.boxed(right)?)),
+            BinaryOp::Or => return Ok(Number::Or(self.boxed(left)?, self.boxed(right)?)),
+            BinaryOp::Min | BinaryOp::Max => {
+                let larger = operator == BinaryOp::Max;
+                let (left, right) = (self.boxed(left)?, self.boxed(right)?);
+                return Ok(Number::Extreme { larger, left, right });
+            }
+            BinaryOp::Add => Arithmetic::Add,
+            BinaryOp::Subtract => Arithmetic::Subtract,
+            BinaryOp::Multiply => Arithmetic::Multiply,
+            BinaryOp::Divide => Arithmetic::Divide,
+            BinaryOp::Power => Arithmetic::Power,
+            BinaryOp::Concatenate => unreachable!("handled by `value`"),
+        };
+        let (left, right) = (self.boxed(left)?, self.boxed(right)?);
+        Ok(Number::Arithmetic(arithmetic, left, right, self.sites.add(Site::Missing, span)))
+    }
+
+    fn compare(
+        &mut self,
+        relation: Comparison,
+        prefix: bool,
+        left: &Expr,
+        right: &Expr,
+    ) -> Outcome<Number> {
+        let (left_value, right_value) = (self.value(left)?, self.value(right)?);
+        Ok(match (left_value, right_value) {
+            (Value::Text(left), Value::Text(right)) => {
+                Number::CompareText { relation, left, right, prefix }
+            }
+            (left_value, right_value) => Number::Compare(
+                relation,
+                Box::new(self.to_number(left_value, &left.span)),
+                Box::new(self.to_number(right_value, &right.span)),
+            ),
+        })
+    }
+
+    fn membership(&mut self, value: &Expr, items: &[InItem]) -> Outcome<Number> {
+        match self.value(value)? {
+            Value::Text(text) => {
+                let texts = items.iter().map(|item| match item {
+                    InItem::Value(Expr { kind: ExprKind::Text(text), .. }) => {
+                        Ok(text.clone().into_bytes())
+                    }
+                    _ => Err(Failure::at(&value.span, "IN needs a list of texts here.")),
+                });
+                Ok(Number::InText(text, texts.collect::<Outcome<_>>()?))
+            }
+            Value::Number(number) => {
+                let ranges = items.iter().map(|item| in_range(item, &value.span));
+                Ok(Number::In(Box::new(number), ranges.collect::<Outcome<_>>()?))
+            }
+        }
+    }
+
+    fn call(&mut self, name: &str, arguments: &[Argument], span: &Span) -> Outcome<Value> {
+        if let Some(function) = OfText::find(name) {
+            let [Argument::Value(argument)] = arguments else {
+                let message = format!("The function {name} takes one argument.");
+                return Err(Failure::at(span, message));
+            };
+            return Ok(Value::Text(Text::Call(function, Box::new(self.text(argument)?))));
+        }
+        let Some((function, least, most)) = OfNumbers::find(name) else {
+            let message = format!("The function {name} is unknown or not implemented yet.");
+            return Err(Failure::at(span, message));
+        };
+        if let (OfNumbers::Missing, [Argument::Value(argument)]) = (function, arguments) {
+            return Ok(Value::Number(is_missing(self.value(argument)?)));
+        }
+        let mut numbers = Vec::new();
+        for argument in arguments {
+            match argument {
+                Argument::Value(expr) => numbers.push(self.number(expr)?),
+                Argument::Of(lists) => {
+                    for list in lists {
+                        for slot in self.scope.list(list)? {
+                            numbers.push(self.of_list_item(slot, span));
+                        }
+                    }
+                }
+            }
+        }
+        if !(least..=most).contains(&numbers.len()) {
+            let message = format!("The function {name} does not take {} arguments.", numbers.len());
+            return Err(Failure::at(span, message));
+        }
+        Ok(Value::Number(Number::Call(function, numbers)))
+    }
+
+    fn of_list_item(&mut self, slot: Slot, span: &Span) -> Number {
+        match slot.kind {
+            Kind::Numeric => Number::Variable(slot),
+            Kind::Character => self.to_number(Value::Text(Text::Variable(slot)), span),
+        }
+    }
+}
+
+fn negate_if(negated: bool, number: Number) -> Number {
+    if negated { Number::Not(Box::new(number)) } else { number }
+}
+
+fn is_missing(value: Value) -> Number {
+    match value {
+        Value::Number(number) => Number::Call(OfNumbers::Missing, vec![number]),
+        Value::Text(text) => Number::Blank(text),
+    }
+}
+
+fn in_range(item: &InItem, span: &Span) -> Outcome<(f64, f64)> {
+    let constant = |kind: &ExprKind| match kind {
+        ExprKind::Number(value) => Some(*value),
+        ExprKind::Missing(code) => Some(missing::encode(*code)),
+        _ => None,
+    };
+    match item {
+        InItem::Range(low, high) => Ok((*low as f64, *high as f64)),
+        InItem::Value(Expr { kind: ExprKind::Unary(UnaryOp::Minus, inner), .. }) => {
+            let value = constant(&inner.kind).map(|value| (-value, -value));
+            value.ok_or_else(|| Failure::at(span, "IN needs a list of numbers here."))
+        }
+        InItem::Value(expr) => constant(&expr.kind)
+            .map(|value| (value, value))
+            .ok_or_else(|| Failure::at(span, "IN needs a list of numbers here.")),
+    }
+}

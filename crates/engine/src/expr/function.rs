@@ -1,0 +1,130 @@
+//! Functions of the language. Each is a variant with its meaning beside it; a name that is not in
+//! the tables is refused when the step is compiled.
+
+use std::borrow::Cow;
+
+use sas7bdat::missing;
+
+use super::Number;
+use super::evaluate::{Events, order_key, trimmed};
+
+/// Functions of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfNumbers {
+    /// `abs(x)`
+    Abs,
+    /// `sqrt(x)`; missing below zero.
+    Sqrt,
+    /// `exp(x)`
+    Exp,
+    /// `log(x)`; missing at or below zero.
+    Log,
+    /// `sum(x, …)` of what is not missing; missing if nothing is.
+    Sum,
+    /// `mean(x, …)` of what is not missing.
+    Mean,
+    /// `min(x, …)` of what is not missing.
+    Min,
+    /// `max(x, …)` of what is not missing.
+    Max,
+    /// `n(x, …)`: how many are not missing.
+    N,
+    /// `nmiss(x, …)`: how many are missing.
+    NMiss,
+    /// `missing(x)`: 1 or 0.
+    Missing,
+}
+
+/// Functions of one text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfText {
+    /// `upcase(c)`
+    Upcase,
+    /// `lowcase(c)`
+    Lowcase,
+    /// `trim(c)`: without trailing blanks, but at least one blank.
+    Trim,
+    /// `strip(c)`: without leading and trailing blanks.
+    Strip,
+}
+
+impl OfNumbers {
+    /// The function called `name` (any case) with its least and most number of arguments.
+    pub fn find(name: &str) -> Option<(Self, usize, usize)> {
+        Some(match name.to_ascii_uppercase().as_str() {
+            "ABS" => (Self::Abs, 1, 1),
+            "SQRT" => (Self::Sqrt, 1, 1),
+            "EXP" => (Self::Exp, 1, 1),
+            "LOG" => (Self::Log, 1, 1),
+            "SUM" => (Self::Sum, 1, usize::MAX),
+            "MEAN" => (Self::Mean, 1, usize::MAX),
+            "MIN" => (Self::Min, 1, usize::MAX),
+            "MAX" => (Self::Max, 1, usize::MAX),
+            "N" => (Self::N, 1, usize::MAX),
+            "NMISS" => (Self::NMiss, 1, usize::MAX),
+            "MISSING" => (Self::Missing, 1, 1),
+            _ => return None,
+        })
+    }
+
+    /// The value over `row`.
+    pub fn value(self, arguments: &[Number], row: &[u8], events: &mut Events) -> f64 {
+        let mut values = arguments.iter().map(|argument| argument.value(row, events));
+        let result = match self {
+            Self::Abs => values.next().map(f64::abs),
+            Self::Sqrt => values.next().map(f64::sqrt),
+            Self::Exp => values.next().map(f64::exp),
+            Self::Log => values.next().filter(|x| *x > 0.0).map(f64::ln),
+            Self::Missing => values.next().map(|x| f64::from(u8::from(x.is_nan()))),
+            Self::N => Some(values.filter(|x| !x.is_nan()).count() as f64),
+            Self::NMiss => Some(values.filter(|x| x.is_nan()).count() as f64),
+            Self::Sum => values.filter(|x| !x.is_nan()).reduce(|a, b| a + b),
+            Self::Mean => mean(values.filter(|x| !x.is_nan())),
+            Self::Min => values.filter(|x| !x.is_nan()).min_by_key(|x| order_key(*x)),
+            Self::Max => values.filter(|x| !x.is_nan()).max_by_key(|x| order_key(*x)),
+        };
+        result.filter(|x| x.is_finite()).unwrap_or_else(|| missing::encode(0))
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0u32), |(sum, count), x| (sum + x, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+impl OfText {
+    /// The function called `name`, any case.
+    pub fn find(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_uppercase().as_str() {
+            "UPCASE" => Self::Upcase,
+            "LOWCASE" => Self::Lowcase,
+            "TRIM" => Self::Trim,
+            "STRIP" => Self::Strip,
+            _ => return None,
+        })
+    }
+
+    /// The function of `text`.
+    pub fn value(self, text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+        match self {
+            Self::Upcase => Cow::Owned(text.to_ascii_uppercase()),
+            Self::Lowcase => Cow::Owned(text.to_ascii_lowercase()),
+            Self::Trim => {
+                let end = trimmed(&text).len().max(1).min(text.len());
+                slice(text, 0, end)
+            }
+            Self::Strip => {
+                let end = trimmed(&text).len();
+                let start = text.iter().position(|byte| *byte != b' ').unwrap_or(end).min(end);
+                slice(text, start, end)
+            }
+        }
+    }
+}
+
+fn slice(text: Cow<'_, [u8]>, start: usize, end: usize) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[start..end]),
+        Cow::Owned(bytes) => Cow::Owned(bytes[start..end].to_vec()),
+    }
+}

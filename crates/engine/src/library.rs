@@ -1,0 +1,173 @@
+//! Librefs: which directory a name stands for, and which channel its bytes go to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use base::diag::Span;
+use base::store::Channel;
+use lang::ast::DatasetRef;
+use sas7bdat::Compression;
+
+use crate::failure::{Failure, Outcome};
+use crate::options::FileLocks;
+
+/// Longest libref, characters.
+const LIBREF_MAX: usize = 8;
+
+/// Longest member name, characters.
+const MEMBER_MAX: usize = 32;
+
+/// A directory of data sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Library {
+    /// Upper case.
+    pub libref: String,
+    /// Where its members are.
+    pub directory: PathBuf,
+    /// True for WORK, whose members are never locked.
+    pub work: bool,
+    /// FILELOCKS= of the LIBNAME statement, if given.
+    pub filelocks: Option<FileLocks>,
+    /// COMPRESS= of the LIBNAME statement, if given.
+    pub compress: Option<Compression>,
+    /// BUFSIZE= of the LIBNAME statement, if given, bytes.
+    pub bufsize: Option<u64>,
+    /// ACCESS=READONLY.
+    pub read_only: bool,
+}
+
+impl Library {
+    /// A permanent library with nothing but its directory set.
+    pub fn permanent(libref: &str, directory: PathBuf) -> Self {
+        Self {
+            libref: libref.to_ascii_uppercase(),
+            directory,
+            work: false,
+            filelocks: None,
+            compress: None,
+            bufsize: None,
+            read_only: false,
+        }
+    }
+
+    /// Channel of a member that is only read.
+    pub const fn read_channel(&self) -> Channel {
+        if self.work { Channel::Work } else { Channel::Input }
+    }
+
+    /// Channel of a member that is made or changed.
+    pub const fn write_channel(&self) -> Channel {
+        if self.work { Channel::Work } else { Channel::Output }
+    }
+
+    /// The file of data set `member`: lower case, as SAS on UNIX names it.
+    pub fn path(&self, member: &str) -> PathBuf {
+        self.directory.join(format!("{}.sas7bdat", member.to_ascii_lowercase()))
+    }
+}
+
+/// A data set resolved to its library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its library.
+    pub library: Library,
+    /// Upper case.
+    pub name: String,
+}
+
+impl Member {
+    /// `LIB.MEMBER`, upper case.
+    pub fn full_name(&self) -> String {
+        format!("{}.{}", self.library.libref, self.name)
+    }
+
+    /// Its file.
+    pub fn path(&self) -> PathBuf {
+        self.library.path(&self.name)
+    }
+
+    /// The file it is written as until it is complete.
+    pub fn lock_path(&self) -> PathBuf {
+        let mut path = self.path().into_os_string();
+        path.push(".lck");
+        path.into()
+    }
+}
+
+/// The librefs of a session.
+#[derive(Debug, Clone, Default)]
+pub struct Libraries {
+    by_ref: BTreeMap<String, Library>,
+}
+
+impl Libraries {
+    /// Assigns a libref, replacing an earlier assignment.
+    pub fn assign(&mut self, library: Library) {
+        self.by_ref.insert(library.libref.clone(), library);
+    }
+
+    /// Clears a libref; false if it was not assigned.
+    pub fn clear(&mut self, libref: &str) -> bool {
+        self.by_ref.remove(&libref.to_ascii_uppercase()).is_some()
+    }
+
+    /// Looks a libref up.
+    pub fn get(&self, libref: &str) -> Option<&Library> {
+        self.by_ref.get(&libref.to_ascii_uppercase())
+    }
+
+    /// The library and name that a data set reference stands for.
+    pub fn resolve(&self, dataset: &DatasetRef) -> Outcome<Member> {
+        let libref = dataset.libref.as_deref().unwrap_or("WORK");
+        self.member(libref, &dataset.member, &dataset.span)
+    }
+
+    /// The library and name for `libref.member`.
+    pub fn member(&self, libref: &str, member: &str, span: &Span) -> Outcome<Member> {
+        let Some(library) = self.get(libref) else {
+            let libref = libref.to_ascii_uppercase();
+            return Err(Failure::at(
+                span,
+                format!("Libref {libref} is not assigned; assign it with a LIBNAME statement."),
+            ));
+        };
+        if !valid_name(member, MEMBER_MAX) {
+            return Err(Failure::at(span, format!("{member} is not a valid data set name.")));
+        }
+        Ok(Member { library: library.clone(), name: member.to_ascii_uppercase() })
+    }
+}
+
+/// Checks a libref as LIBNAME does.
+pub fn check_libref(libref: &str, directory: &Path) -> Result<(), String> {
+    if !valid_name(libref, LIBREF_MAX) {
+        return Err(format!("{libref} is not a valid SAS name of at most {LIBREF_MAX} characters."));
+    }
+    if directory.as_os_str().is_empty() {
+        return Err(format!("LIBNAME {libref} needs the path of a directory in quotation marks."));
+    }
+    Ok(())
+}
+
+fn valid_name(name: &str, longest: usize) -> bool {
+    let mut bytes = name.bytes();
+    let start = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    start && name.len() <= longest && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked_and_files_are_lower_case() {
+        assert!(valid_name("a_1", 8) && valid_name("_x", 8));
+        assert!(!valid_name("1a", 8) && !valid_name("", 8) && !valid_name("toolongname", 8));
+        assert!(!valid_name("../x", 32));
+        let library = Library::permanent("in", "/data".into());
+        let member = Member { library, name: "S1".into() };
+        assert_eq!(member.path(), Path::new("/data/s1.sas7bdat"));
+        assert_eq!(member.lock_path(), Path::new("/data/s1.sas7bdat.lck"));
+        assert_eq!(member.full_name(), "IN.S1");
+    }
+}

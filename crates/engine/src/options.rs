@@ -1,0 +1,262 @@
+//! SAS system options that the engine honours. Anything else is refused by name, never ignored.
+
+use base::limits;
+use base::units::{Bytes, parse_size};
+use sas7bdat::Compression;
+
+/// What FILELOCKS= says about locks on permanent data sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileLocks {
+    /// Lock, and fail when refused.
+    Fail,
+    /// Do not lock.
+    None,
+    /// Lock, and go on with a warning when refused.
+    Continue,
+}
+
+/// Values of the options in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// BUFSIZE=: page size of new data sets, bytes; 0 = 64 KiB or as large as a row needs.
+    pub bufsize: u64,
+    /// UBUFSIZE=: block size of utility files, bytes.
+    pub ubufsize: u64,
+    /// SORTSIZE=: memory for one sort, bytes.
+    pub sortsize: u64,
+    /// MEMSIZE=: memory for the session, bytes.
+    pub memsize: u64,
+    /// CPUCOUNT=: threads of one step.
+    pub cpucount: u32,
+    /// THREADS.
+    pub threads: bool,
+    /// ALIGNSASIOFILES: header as large as a page; otherwise 8 KiB as SAS 9.3 wrote.
+    pub alignsasiofiles: bool,
+    /// FILELOCKS=.
+    pub filelocks: FileLocks,
+    /// COMPRESS=.
+    pub compress: Compression,
+    /// FULLSTIMER.
+    pub fullstimer: bool,
+    /// STIMER.
+    pub stimer: bool,
+    /// NOTES.
+    pub notes: bool,
+    /// SOURCE.
+    pub source: bool,
+    /// OBS=; `u64::MAX` = MAX.
+    pub obs: u64,
+    /// FIRSTOBS=.
+    pub firstobs: u64,
+    /// LINESIZE=.
+    pub linesize: u32,
+    /// MSGLEVEL=I.
+    pub informative: bool,
+    /// SORTEQUALS: ties keep their order unless NOEQUALS is given.
+    pub sortequals: bool,
+}
+
+/// SAS 9.4's defaults on UNIX, with the number of processors given.
+impl Options {
+    /// Defaults for a host with `processors` usable processors.
+    pub fn new(processors: u32) -> Self {
+        Self {
+            bufsize: 0,
+            ubufsize: Bytes::kib(128).0,
+            sortsize: Bytes::gib(1).0,
+            memsize: Bytes::gib(2).0,
+            cpucount: processors.clamp(1, limits::THREADS_MAX),
+            threads: true,
+            alignsasiofiles: true,
+            filelocks: FileLocks::Fail,
+            compress: Compression::None,
+            fullstimer: false,
+            stimer: true,
+            notes: true,
+            source: true,
+            obs: u64::MAX,
+            firstobs: 1,
+            linesize: 132,
+            informative: false,
+            sortequals: true,
+        }
+    }
+
+    /// Sets an option as an OPTIONS statement or `--option NAME=VALUE` does.
+    ///
+    /// Errors are sentences that name the option and say what it takes.
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
+        let upper = name.to_ascii_uppercase();
+        match value {
+            None => self.set_switch(&upper),
+            Some(value) => self.set_value(&upper, value.trim()),
+        }
+    }
+
+    fn set_switch(&mut self, name: &str) -> Result<(), String> {
+        let (on, base) = match name.strip_prefix("NO") {
+            Some(rest) if rest != "TES" => (false, rest),
+            _ => (true, name),
+        };
+        let field = match base {
+            "ALIGNSASIOFILES" => &mut self.alignsasiofiles,
+            "FULLSTIMER" | "FULLSTATS" => &mut self.fullstimer,
+            "STIMER" => &mut self.stimer,
+            "NOTES" => &mut self.notes,
+            "SOURCE" => &mut self.source,
+            "THREADS" => &mut self.threads,
+            "SORTEQUALS" => &mut self.sortequals,
+            _ => return Err(unknown(name)),
+        };
+        *field = on;
+        Ok(())
+    }
+
+    fn set_value(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "BUFSIZE" => self.bufsize = size(name, value, 0, limits::PAGE_BYTES_MAX)?,
+            "UBUFSIZE" => self.ubufsize = size(name, value, 4096, limits::PAGE_BYTES_MAX)?,
+            "SORTSIZE" => self.sortsize = memory(name, value)?,
+            "MEMSIZE" => self.memsize = memory(name, value)?,
+            "CPUCOUNT" => self.cpucount = cpucount(value)?,
+            "FILELOCKS" => self.filelocks = filelocks(value)?,
+            "COMPRESS" => self.compress = compression(value)?,
+            "OBS" => self.obs = count(name, value, 0)?,
+            "FIRSTOBS" => self.firstobs = count(name, value, 1)?,
+            "LS" | "LINESIZE" => {
+                let columns = size(name, value, 64, 256)?;
+                self.linesize = u32::try_from(columns).expect("at most 256");
+            }
+            "MSGLEVEL" => match value.to_ascii_uppercase().as_str() {
+                "I" => self.informative = true,
+                "N" => self.informative = false,
+                _ => return Err(format!("MSGLEVEL={value} is not valid; use I or N.")),
+            },
+            _ => return Err(unknown(name)),
+        }
+        Ok(())
+    }
+
+    /// Page size for rows of `row_bytes`, by BUFSIZE= or the default: 64 KiB, or as many whole KiB
+    /// as one row needs.
+    pub fn page_bytes(&self, bufsize: Option<u64>, row_bytes: u32) -> u64 {
+        let wanted = bufsize.unwrap_or(self.bufsize);
+        if wanted != 0 {
+            return wanted.next_multiple_of(1024).max(1024);
+        }
+        // Page header, free-row bitmap and a stored row's pointer fit in one further KiB.
+        let needed = (u64::from(row_bytes) + 1024).next_multiple_of(1024);
+        Bytes::kib(64).0.max(needed)
+    }
+
+    /// How much a sort may hold in memory: SORTSIZE, but within MEMSIZE.
+    pub fn sort_memory(&self) -> u64 {
+        self.sortsize.min(self.memsize.saturating_sub(Bytes::mib(64).0)).max(Bytes::mib(1).0)
+    }
+}
+
+fn unknown(name: &str) -> String {
+    format!("Option {name} is not recognized or not implemented yet; remove it from the program.")
+}
+
+fn size(name: &str, value: &str, least: u64, most: u64) -> Result<u64, String> {
+    match parse_size(value) {
+        Some(Bytes(bytes)) if (least..=most).contains(&bytes) => Ok(bytes),
+        _ => Err(format!(
+            "{name}={value} is not valid; give a size from {least} to {most}, such as 128k or 1M."
+        )),
+    }
+}
+
+/// SORTSIZE and MEMSIZE: a size, or MAX for what the other limit allows.
+fn memory(name: &str, value: &str) -> Result<u64, String> {
+    if value.eq_ignore_ascii_case("max") {
+        return Ok(u64::MAX / 2);
+    }
+    size(name, value, Bytes::mib(1).0, u64::MAX / 2)
+}
+
+fn count(name: &str, value: &str, least: u64) -> Result<u64, String> {
+    if value.eq_ignore_ascii_case("max") {
+        return Ok(u64::MAX);
+    }
+    size(name, value, least, u64::MAX)
+}
+
+fn cpucount(value: &str) -> Result<u32, String> {
+    match value.parse() {
+        Ok(threads) if (1..=limits::THREADS_MAX).contains(&threads) => Ok(threads),
+        _ => Err(format!(
+            "CPUCOUNT={value} is not valid; give a number from 1 to {}.",
+            limits::THREADS_MAX
+        )),
+    }
+}
+
+/// FILELOCKS=FAIL|NONE|CONTINUE.
+pub fn filelocks(value: &str) -> Result<FileLocks, String> {
+    match value.to_ascii_uppercase().as_str() {
+        "FAIL" => Ok(FileLocks::Fail),
+        "NONE" => Ok(FileLocks::None),
+        "CONTINUE" => Ok(FileLocks::Continue),
+        _ => Err(format!("FILELOCKS={value} is not valid; use FAIL, NONE or CONTINUE.")),
+    }
+}
+
+/// COMPRESS=NO|YES|CHAR|BINARY.
+pub fn compression(value: &str) -> Result<Compression, String> {
+    match value.to_ascii_uppercase().as_str() {
+        "NO" | "OFF" | "N" => Ok(Compression::None),
+        "YES" | "ON" | "Y" | "CHAR" => Ok(Compression::Char),
+        "BINARY" => Ok(Compression::Binary),
+        _ => Err(format!("COMPRESS={value} is not valid; use NO, CHAR (or YES) or BINARY.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        Options::new(2)
+    }
+
+    #[test]
+    fn sizes_switches_and_words_are_taken() {
+        let mut options = options();
+        for (name, value) in [
+            ("bufsize", Some("128k")),
+            ("SortSize", Some("768M")),
+            ("cpucount", Some("2")),
+            ("noalignsasiofiles", None),
+            ("fullstimer", None),
+            ("compress", Some("binary")),
+            ("filelocks", Some("none")),
+            ("nonotes", None),
+        ] {
+            options.set(name, value).unwrap();
+        }
+        assert_eq!((options.bufsize, options.sortsize), (131_072, 768 << 20));
+        assert!(!options.alignsasiofiles && options.fullstimer && !options.notes);
+        assert_eq!(options.compress, Compression::Binary);
+        assert_eq!(options.filelocks, FileLocks::None);
+        options.set("notes", None).unwrap();
+        assert!(options.notes);
+    }
+
+    #[test]
+    fn what_is_not_known_or_not_valid_is_refused_by_name() {
+        let refused = |name, value| options().set(name, value).unwrap_err();
+        assert!(refused("reuse", Some("yes")).contains("REUSE"));
+        assert!(refused("bufsize", Some("99g")).contains("BUFSIZE=99g"));
+        assert!(refused("compress", Some("zip")).contains("COMPRESS=zip"));
+        assert!(refused("bufsize", None).contains("BUFSIZE"));
+    }
+
+    #[test]
+    fn a_page_holds_at_least_one_row() {
+        assert_eq!(options().page_bytes(None, 360), 65_536);
+        assert!(options().page_bytes(None, 100_000) > 100_000);
+        assert_eq!(options().page_bytes(Some(131_072), 360), 131_072);
+    }
+}

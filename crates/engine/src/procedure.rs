@@ -1,0 +1,15 @@
+//! What a procedure is to the engine.
+
+use lang::ast::ProcStep;
+
+use crate::failure::Outcome;
+use crate::session::World;
+
+/// A procedure. Implementations live in the `procs` room, one file each.
+pub trait Procedure: Send {
+    /// Upper-case name, as after PROC.
+    fn name(&self) -> &'static str;
+
+    /// Parses the step's statements and runs them.
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()>;
+}

@@ -1,0 +1,420 @@
+//! A SAS session: pulls steps from the language, runs them one after the other, accounts for each.
+
+mod world;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::diag::{Diagnostic, Severity, Span};
+use base::meter::Meter;
+use base::random::Stream;
+use base::store::Store;
+use lang::ast::{Global, GlobalKind, ProcStep, Setting, Step};
+
+use crate::accounting::{Account, StepSummary};
+use crate::datastep;
+use crate::failure::{Failure, FailureLine, Outcome};
+use crate::library::{self, Libraries, Library};
+use crate::listing::Listing;
+use crate::log::{Counts, Log, Timing};
+use crate::options::{self, Options};
+use crate::procedure::Procedure;
+
+pub use world::{Symbols, Temporaries, World};
+
+/// What a session is made from.
+pub struct Setup {
+    /// Files.
+    pub store: Arc<dyn Store>,
+    /// Clock and usage.
+    pub meter: Arc<dyn Meter>,
+    /// Where the log goes.
+    pub log: Box<dyn std::io::Write + Send>,
+    /// Where procedure output goes.
+    pub listing: Box<dyn std::io::Write + Send>,
+    /// The procedures there are.
+    pub procedures: Vec<Box<dyn Procedure>>,
+    /// Options at start.
+    pub options: Options,
+    /// Libraries at start, WORK not among them.
+    pub libraries: Libraries,
+    /// Macro variables at start, by upper-case name.
+    pub symbols: Symbols,
+    /// Directory below which the session makes its WORK directory.
+    pub work: PathBuf,
+    /// Directory below which the session makes its utility directory.
+    pub util: PathBuf,
+    /// Host name, for the names of WORK and utility directories.
+    pub host: String,
+    /// Process id, for the same.
+    pub process_id: u32,
+    /// Seed of page masks and directory serials.
+    pub seed: u64,
+    /// Compute row hashes of every data set read and written.
+    pub row_hashes: bool,
+    /// Flush every finished permanent data set to stable storage.
+    pub sync_outputs: bool,
+    /// Temporary files and directories in existence, shared with whoever handles signals.
+    pub temporaries: Arc<Temporaries>,
+    /// Reads the text of a %INCLUDE file.
+    pub include: Box<dyn Fn(&Path) -> Result<String, String> + Send>,
+    /// Told of every finished step.
+    pub observer: Box<dyn FnMut(&StepSummary) + Send>,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// What its log counts.
+    pub counts: Counts,
+}
+
+impl Ended {
+    /// 0 clean, 1 warnings, 2 errors.
+    pub const fn exit_code(&self) -> u8 {
+        match self.counts {
+            Counts { errors: 1.., .. } => 2,
+            Counts { warnings: 1.., .. } => 1,
+            _ => 0,
+        }
+    }
+}
+
+/// Runs one program and cleans up after it.
+///
+/// Errors only when WORK or the utility directory cannot be made; whatever goes wrong in the
+/// program is in the log.
+pub fn run(setup: Setup, name: &str, text: &str) -> Outcome<Ended> {
+    let mut session = Session::start(setup)?;
+    session.initialized();
+    session.steps(name, text);
+    Ok(session.finish())
+}
+
+struct Session {
+    world: World,
+    procedures: Vec<Box<dyn Procedure>>,
+    include: Box<dyn Fn(&Path) -> Result<String, String> + Send>,
+    observer: Box<dyn FnMut(&StepSummary) + Send>,
+    steps: u64,
+    memory_peak_bytes: u64,
+    ended: bool,
+    group: Option<OpenStep>,
+}
+
+/// A step in progress: where its accounting started.
+struct OpenStep {
+    account: Account,
+    before: Counts,
+}
+
+impl Session {
+    fn start(setup: Setup) -> Outcome<Self> {
+        let serials = Stream::new(setup.seed);
+        let mut world = World {
+            store: setup.store,
+            meter: setup.meter,
+            log: Log::new(setup.log),
+            listing: Listing::new(setup.listing),
+            options: setup.options,
+            libraries: setup.libraries,
+            symbols: setup.symbols,
+            util_directory: PathBuf::new(),
+            util_files: 0,
+            row_hashes: setup.row_hashes,
+            sync_outputs: setup.sync_outputs,
+            temporaries: setup.temporaries,
+            serials,
+            serial: 0,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            sort: None,
+            last_dataset: None,
+        };
+        let work = world.make_work_directory(&setup.work, &setup.host, setup.process_id)?;
+        world.libraries.assign(Library { work: true, ..Library::permanent("WORK", work) });
+        if let Err(failure) =
+            world.make_util_directory(&setup.util, &setup.host, setup.process_id)
+        {
+            world.temporaries.remove_all(world.store.as_ref());
+            return Err(failure);
+        }
+        Ok(Self {
+            world,
+            procedures: setup.procedures,
+            include: setup.include,
+            observer: setup.observer,
+            steps: 0,
+            memory_peak_bytes: 0,
+            ended: false,
+            group: None,
+        })
+    }
+
+    fn timing(&self) -> Timing {
+        let options = &self.world.options;
+        match (options.fullstimer, options.stimer) {
+            (true, _) => Timing::Fullstimer,
+            (false, true) => Timing::Stimer,
+            (false, false) => Timing::None,
+        }
+    }
+
+    /// The block for the time before the first statement.
+    fn initialized(&mut self) {
+        let timing = self.timing();
+        let account = Account::from_process_start();
+        let usage = account.settle(self.world.meter.as_ref(), self.steps, 0);
+        if timing != Timing::None {
+            self.world.log.timing("SAS initialization used:", &usage, timing);
+        }
+    }
+
+    fn steps(&mut self, name: &str, text: &str) {
+        let mut language = lang::Session::new(name, text);
+        while !self.ended {
+            let pulled = {
+                let mut host = Host { world: &mut self.world, include: self.include.as_ref() };
+                language.next(&mut host)
+            };
+            let before = self.world.log.counts();
+            if self.world.options.source {
+                for line in &pulled.source {
+                    self.world.log.source(line.number, &line.text);
+                }
+            }
+            for diagnostic in &pulled.diagnostics {
+                self.diagnostic(diagnostic);
+            }
+            if let Some(step) = &pulled.step {
+                self.step(step, before);
+            }
+            if pulled.finished {
+                break;
+            }
+        }
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        if diagnostic.severity != Severity::Note || self.world.options.notes {
+            self.world.log.diagnostic(diagnostic);
+        }
+    }
+
+    fn step(&mut self, step: &Step, before: Counts) {
+        match step {
+            Step::Global(global) => self.global(global),
+            Step::Data(data) => {
+                let open = self.open_step(before);
+                let outcome = datastep::run(data, &mut self.world);
+                self.report(outcome);
+                self.close_step(open, "DATA", true);
+            }
+            Step::Proc(step) => self.procedure(step, before),
+        }
+    }
+
+    fn procedure(&mut self, step: &ProcStep, before: Counts) {
+        let name = step.name.to_ascii_uppercase();
+        let known = self.procedures.iter().position(|p| p.name() == name);
+        let Some(index) = known else {
+            let there: Vec<_> = self.procedures.iter().map(|p| p.name()).collect();
+            let message = format!(
+                "Procedure {name} not found or not implemented yet; there are {}.",
+                there.join(", ")
+            );
+            self.diagnostic(&Diagnostic::error(&step.span, message));
+            return;
+        };
+        // A procedure with run groups is one step: its account stays open until QUIT.
+        let open = self.group.take().unwrap_or_else(|| self.open_step(before));
+        let outcome = self.procedures[index].run(step, &mut self.world);
+        self.report(outcome);
+        if step.ended {
+            self.close_step(open, &name, false);
+        } else {
+            self.group = Some(open);
+        }
+    }
+
+    fn open_step(&mut self, before: Counts) -> OpenStep {
+        self.steps += 1;
+        OpenStep { account: Account::open(self.world.meter.as_ref()), before }
+    }
+
+    fn report(&mut self, outcome: Outcome<()>) {
+        if let Err(failure) = outcome {
+            self.failed(&failure);
+        }
+    }
+
+    /// Tells the log and the observer what a finished step used.
+    fn close_step(&mut self, open: OpenStep, name: &str, data_step: bool) {
+        let meter = self.world.meter.clone();
+        let usage = open.account.settle(meter.as_ref(), self.steps, self.memory_peak_bytes);
+        self.memory_peak_bytes = usage.os_memory_bytes;
+        let title = match data_step {
+            true => "DATA statement used (Total process time):".to_owned(),
+            false => format!("PROCEDURE {name} used (Total process time):"),
+        };
+        let timing = self.timing();
+        if timing != Timing::None {
+            self.world.log.timing(&title, &usage, timing);
+        }
+        self.world.log.flush();
+        let said = self.world.log.counts().since(open.before);
+        (self.observer)(&StepSummary {
+            step: self.steps,
+            data_step,
+            name: name.to_owned(),
+            usage,
+            inputs: std::mem::take(&mut self.world.inputs),
+            outputs: std::mem::take(&mut self.world.outputs),
+            sort: self.world.sort.take(),
+            notes: said.notes,
+            warnings: said.warnings,
+            errors: said.errors,
+        });
+    }
+
+    fn failed(&mut self, failure: &Failure) {
+        for line in &failure.lines {
+            match line {
+                FailureLine::Program(diagnostic) => self.world.log.diagnostic(diagnostic),
+                FailureLine::World(text) => self.world.log.error(text),
+            }
+        }
+        self.world.note("The SAS System stopped processing this step because of errors.");
+    }
+
+    fn global(&mut self, global: &Global) {
+        match &global.kind {
+            GlobalKind::Options(settings) => {
+                for setting in settings {
+                    self.option(setting);
+                }
+            }
+            GlobalKind::Libname { libref, path, clear, engine, options } => {
+                if let Some(engine) = engine.as_deref().filter(|name| !is_base_engine(name)) {
+                    let message = format!("The {engine} engine cannot be found; use V9 or BASE.");
+                    self.diagnostic(&Diagnostic::error(&global.span, message));
+                } else if *clear {
+                    self.clear_library(libref, &global.span);
+                } else {
+                    let path = path.as_deref().unwrap_or_default();
+                    self.assign_library(libref, path, options, &global.span);
+                }
+            }
+            GlobalKind::Title { footnote, number, text } => {
+                self.world.listing.set_title(*footnote, *number, text.clone());
+            }
+            GlobalKind::EndSas => self.ended = true,
+            GlobalKind::Put(text) => self.world.log.line(text),
+        }
+    }
+
+    fn option(&mut self, setting: &Setting) {
+        if let Err(message) = self.world.options.set(&setting.name, setting.value.as_deref()) {
+            self.diagnostic(&Diagnostic::error(&setting.span, message));
+        }
+        self.world.listing.set_line_size(self.world.options.linesize);
+    }
+
+    fn clear_library(&mut self, libref: &str, span: &Span) {
+        let upper = libref.to_ascii_uppercase();
+        if upper == "WORK" {
+            let message = "Librefs WORK, SASHELP and SASUSER cannot be cleared.";
+            self.diagnostic(&Diagnostic::error(span, message));
+        } else if self.world.libraries.clear(libref) {
+            self.world.note(&format!("Libref {upper} has been deassigned."));
+        } else {
+            let message = format!("Libref {upper} is not assigned.");
+            self.diagnostic(&Diagnostic::warning(span, message));
+        }
+    }
+
+    fn assign_library(&mut self, libref: &str, path: &str, settings: &[Setting], span: &Span) {
+        let mut library = Library::permanent(libref, path.into());
+        let mut check = || -> Result<(), String> {
+            library::check_libref(libref, &library.directory)?;
+            settings.iter().try_for_each(|setting| set_library_option(&mut library, setting))
+        };
+        if let Err(message) = check() {
+            self.diagnostic(&Diagnostic::error(span, message));
+            return;
+        }
+        let found = self.world.store.stat(library.read_channel(), &library.directory);
+        match found {
+            Ok(Some(stat)) if stat.directory => {
+                self.world.note(&format!(
+                    "Libref {} was successfully assigned as follows: \n\
+                     Engine:        V9 \nPhysical Name: {path}",
+                    library.libref
+                ));
+                self.world.libraries.assign(library);
+            }
+            Ok(_) => {
+                let message = format!("Library {} does not exist: no directory {path}.", library.libref);
+                self.diagnostic(&Diagnostic::error(span, message));
+            }
+            Err(error) => self.failed(&Failure::world(error.to_string())),
+        }
+    }
+
+    fn finish(mut self) -> Ended {
+        self.world.temporaries.remove_all(self.world.store.as_ref());
+        let timing = self.timing();
+        let account = Account::from_process_start();
+        let meter = self.world.meter.clone();
+        let usage = account.settle(meter.as_ref(), self.steps, self.memory_peak_bytes);
+        if timing != Timing::None {
+            self.world.log.timing("The SAS System used:", &usage, timing);
+        }
+        let counts = self.world.log.counts();
+        self.world.listing.flush();
+        self.world.log.flush();
+        Ended { counts }
+    }
+}
+
+fn is_base_engine(name: &str) -> bool {
+    ["V9", "BASE"].iter().any(|base| base.eq_ignore_ascii_case(name))
+}
+
+fn set_library_option(library: &mut Library, setting: &Setting) -> Result<(), String> {
+    let value = setting.value.as_deref().unwrap_or_default();
+    match setting.name.to_ascii_uppercase().as_str() {
+        "FILELOCKS" => library.filelocks = Some(options::filelocks(value)?),
+        "COMPRESS" => library.compress = Some(options::compression(value)?),
+        "BUFSIZE" => {
+            let size = base::units::parse_size(value).map(|bytes| bytes.0);
+            let limit = base::limits::PAGE_BYTES_MAX;
+            library.bufsize = Some(size.filter(|size| *size <= limit).ok_or_else(|| {
+                format!("BUFSIZE={value} is not valid; give a size up to {limit}, such as 128k.")
+            })?);
+        }
+        "ACCESS" if value.eq_ignore_ascii_case("readonly") => library.read_only = true,
+        name => return Err(format!("LIBNAME option {name} is not recognized or not implemented yet.")),
+    }
+    Ok(())
+}
+
+/// What the language asks of the session.
+struct Host<'a> {
+    world: &'a mut World,
+    include: &'a (dyn Fn(&Path) -> Result<String, String> + Send),
+}
+
+impl lang::Host for Host<'_> {
+    fn symbol(&self, name: &str) -> Option<String> {
+        self.world.symbols.get(name).cloned()
+    }
+
+    fn set_symbol(&mut self, name: &str, value: &str) {
+        self.world.symbols.insert(name.to_ascii_uppercase(), value.to_owned());
+    }
+
+    fn include(&mut self, path: &str) -> Result<String, String> {
+        (self.include)(Path::new(path))
+    }
+}

@@ -1,0 +1,178 @@
+//! What steps work on: files, options, libraries, log and listing, and the record of the step in
+//! progress.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base::meter::Meter;
+use base::random::Stream;
+use base::store::{Channel, Creation, Store};
+
+use crate::accounting::{DatasetUse, SortSummary};
+use crate::failure::{Failure, Outcome};
+use crate::library::Libraries;
+use crate::listing::Listing;
+use crate::log::Log;
+use crate::options::Options;
+
+/// Macro variables by upper-case name.
+pub type Symbols = BTreeMap<String, String>;
+
+/// File that marks a WORK or utility directory as made by Gristmill: what lacks it is never removed.
+pub const MARKER: &str = ".gristmill";
+
+/// The surroundings of a step.
+pub struct World {
+    /// Files.
+    pub store: Arc<dyn Store>,
+    /// Clock and usage.
+    pub meter: Arc<dyn Meter>,
+    /// The log.
+    pub log: Log,
+    /// Procedure output.
+    pub listing: Listing,
+    /// System options.
+    pub options: Options,
+    /// Librefs.
+    pub libraries: Libraries,
+    /// Macro variables.
+    pub symbols: Symbols,
+    /// The session's utility directory.
+    pub util_directory: PathBuf,
+    /// Utility files made so far.
+    pub util_files: u64,
+    /// Compute row hashes.
+    pub row_hashes: bool,
+    /// Flush finished permanent data sets.
+    pub sync_outputs: bool,
+    /// Temporary files and directories in existence.
+    pub temporaries: Arc<Temporaries>,
+    /// Source of page masks and serial numbers.
+    pub serials: Stream,
+    /// Serial numbers drawn.
+    pub serial: u64,
+    /// Data sets read by the step in progress.
+    pub inputs: Vec<DatasetUse>,
+    /// Data sets written by the step in progress.
+    pub outputs: Vec<DatasetUse>,
+    /// What the step in progress sorted.
+    pub sort: Option<SortSummary>,
+    /// `LIB.MEMBER` made last: the default of DATA=.
+    pub last_dataset: Option<(String, String)>,
+}
+
+impl World {
+    /// A NOTE, unless NONOTES is in force.
+    pub fn note(&mut self, text: &str) {
+        if self.options.notes {
+            self.log.note(text);
+        }
+    }
+
+    /// A number that has not been drawn in this session.
+    pub fn draw(&mut self) -> u32 {
+        self.serial += 1;
+        u32::try_from(self.serials.word(self.serial) >> 32).expect("32 bits are left")
+    }
+
+    /// Threads a step may use.
+    pub fn threads(&self) -> usize {
+        if self.options.threads { self.options.cpucount as usize } else { 1 }
+    }
+
+    /// Makes `SAS_work<serial><pid>_<host>` below `parent` and returns its path.
+    pub(super) fn make_work_directory(
+        &mut self,
+        parent: &Path,
+        host: &str,
+        process_id: u32,
+    ) -> Outcome<PathBuf> {
+        self.make_session_directory(Channel::Work, parent, "SAS_work", host, process_id)
+    }
+
+    /// Makes `SAS_util<serial><pid>_<host>` below `parent`.
+    pub(super) fn make_util_directory(
+        &mut self,
+        parent: &Path,
+        host: &str,
+        process_id: u32,
+    ) -> Outcome<()> {
+        self.util_directory =
+            self.make_session_directory(Channel::Util, parent, "SAS_util", host, process_id)?;
+        Ok(())
+    }
+
+    fn make_session_directory(
+        &mut self,
+        channel: Channel,
+        parent: &Path,
+        prefix: &str,
+        host: &str,
+        process_id: u32,
+    ) -> Outcome<PathBuf> {
+        let serial = self.draw() & 0xFFFF;
+        let path = parent.join(format!("{prefix}{serial:04X}{process_id:08X}_{host}"));
+        let world = |error: base::store::StoreError| {
+            Failure::world(format!(
+                "The {} directory cannot be made: {error}. Name a directory that exists and can be \
+                 written.",
+                if channel == Channel::Work { "WORK" } else { "utility" }
+            ))
+        };
+        self.store.make_directory(channel, &path).map_err(world)?;
+        self.temporaries.add_directory(channel, &path);
+        let marker = path.join(MARKER);
+        let file = self.store.create(channel, &marker, Creation::New).map_err(world)?;
+        file.close().map_err(world)?;
+        Ok(path)
+    }
+}
+
+/// Directories and unfinished files of a session. They are removed at its end; a signal handler
+/// that holds the same list removes them when the session is cut short.
+#[derive(Debug, Default)]
+pub struct Temporaries {
+    state: Mutex<Paths>,
+}
+
+#[derive(Debug, Default)]
+struct Paths {
+    files: Vec<(Channel, PathBuf)>,
+    directories: Vec<(Channel, PathBuf)>,
+}
+
+impl Temporaries {
+    fn paths(&self) -> MutexGuard<'_, Paths> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A directory to be removed with all files in it.
+    pub fn add_directory(&self, channel: Channel, path: &Path) {
+        self.paths().directories.push((channel, path.to_owned()));
+    }
+
+    /// A file to be removed unless it is finished first.
+    pub fn add_file(&self, channel: Channel, path: &Path) {
+        self.paths().files.push((channel, path.to_owned()));
+    }
+
+    /// The file is finished (renamed or removed).
+    pub fn forget_file(&self, path: &Path) {
+        self.paths().files.retain(|(_, file)| file != path);
+    }
+
+    /// Removes everything that is left; what cannot be removed is left for `gristmill clean`.
+    pub fn remove_all(&self, store: &dyn Store) {
+        let Paths { files, directories } = std::mem::take(&mut *self.paths());
+        for (channel, file) in files {
+            let _ = store.remove(channel, &file);
+        }
+        for (channel, directory) in directories {
+            for name in store.list(channel, &directory).unwrap_or_default() {
+                let _ = store.remove(channel, &directory.join(name));
+            }
+            let _ = store.remove_directory(channel, &directory);
+        }
+    }
+}

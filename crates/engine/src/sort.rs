@@ -1,0 +1,210 @@
+//! External sort: rows come in once, runs of SORTSIZE are spilled to one utility file in UBUFSIZE
+//! blocks, one merge reads all runs interleaved and hands the rows out in order. A second utility
+//! file and a further merge pass come in only when the runs are too many for the memory.
+//!
+//! Traffic: 4 × the rows' bytes when they do not fit in memory, 2 × when they do.
+
+mod buffer;
+mod key;
+mod merge;
+mod spill;
+
+use base::store::{Channel, Creation, StoreFile};
+
+pub use key::{KeyField, SortKey};
+
+use self::buffer::RowBuffer;
+use self::merge::Merge;
+use self::spill::{Run, RunWriter, UtilityFile};
+use crate::accounting::SortSummary;
+use crate::failure::{Failure, Outcome};
+use crate::session::World;
+
+/// How a sort is done.
+#[derive(Debug, Clone)]
+pub struct SortPlan {
+    /// What rows are ordered by.
+    pub key: SortKey,
+    /// Bytes of a row.
+    pub row_bytes: u32,
+    /// Memory for rows and their sort entries, bytes.
+    pub memory_bytes: u64,
+    /// Block of utility files, bytes.
+    pub block_bytes: u64,
+    /// Threads.
+    pub threads: usize,
+    /// Of rows with the same key only the first is handed out.
+    pub unique: bool,
+}
+
+/// A sort taking rows in.
+pub struct Sorter {
+    plan: SortPlan,
+    buffer: RowBuffer,
+    file: Option<UtilityFile>,
+    runs: Vec<Run>,
+    rows: u64,
+}
+
+impl Sorter {
+    /// An empty sort; `expected_rows` bounds the memory taken for small inputs.
+    pub fn new(plan: SortPlan, expected_rows: u64) -> Self {
+        let buffer = RowBuffer::new(plan.row_bytes, plan.memory_bytes, expected_rows);
+        Self { plan, buffer, file: None, runs: Vec::new(), rows: 0 }
+    }
+
+    /// Room for the next row; fill it, then call [`Self::added`].
+    #[inline]
+    pub fn next_slot(&mut self, world: &mut World) -> Outcome<&mut [u8]> {
+        if self.buffer.is_full() {
+            self.spill(world)?;
+        }
+        Ok(self.buffer.next_slot())
+    }
+
+    /// Takes the row in that was written to [`Self::next_slot`].
+    #[inline]
+    pub fn added(&mut self) {
+        self.buffer.added(&self.plan.key);
+        self.rows += 1;
+    }
+
+    fn spill(&mut self, world: &mut World) -> Outcome<()> {
+        self.buffer.sort(&self.plan.key, self.plan.threads);
+        let mut file = match self.file.take() {
+            Some(file) => file,
+            None => create_utility_file(world)?,
+        };
+        let mut writer = RunWriter::new(&mut file, self.plan.block_bytes);
+        self.buffer.drain(|row| writer.write_row(row)).map_err(spill_failure)?;
+        self.runs.push(writer.finish().map_err(spill_failure)?);
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// Sorts what was taken in and hands every row to `emit`, in order. Returns what was done.
+    pub fn finish(
+        mut self,
+        world: &mut World,
+        mut emit: impl FnMut(&[u8], &mut World) -> Outcome<()>,
+    ) -> Outcome<SortSummary> {
+        let mut summary = SortSummary {
+            rows: self.rows,
+            row_bytes: u64::from(self.plan.row_bytes),
+            runs: 0,
+            merges: 0,
+        };
+        let mut unique = Unique::new(&self.plan);
+        if self.runs.is_empty() {
+            self.buffer.sort(&self.plan.key, self.plan.threads);
+            self.buffer.drain(|row| {
+                if unique.passes(row) { emit(row, world) } else { Ok(()) }
+            })?;
+            return Ok(summary);
+        }
+        if !self.buffer.is_empty() {
+            self.spill(world)?;
+        }
+        summary.runs = self.runs.len() as u64;
+        let mut file = self.file.take().expect("runs are in a utility file");
+        self.buffer.free();
+        let fan_in = self.plan.fan_in();
+        while self.runs.len() > fan_in {
+            summary.merges += 1;
+            (file, self.runs) = self.merge_pass(world, file, fan_in)?;
+        }
+        summary.merges += 1;
+        let mut merge = Merge::new(&file, &self.runs, &self.plan).map_err(spill_failure)?;
+        while let Some(row) = merge.next_row().map_err(spill_failure)? {
+            if unique.passes(row) {
+                emit(row, world)?;
+            }
+        }
+        remove_utility_file(world, file)?;
+        Ok(summary)
+    }
+
+    /// Merges groups of `fan_in` runs into longer ones in a second utility file.
+    fn merge_pass(
+        &self,
+        world: &mut World,
+        file: UtilityFile,
+        fan_in: usize,
+    ) -> Outcome<(UtilityFile, Vec<Run>)> {
+        let mut next = create_utility_file(world)?;
+        let mut runs = Vec::new();
+        for group in self.runs.chunks(fan_in) {
+            let mut merge = Merge::new(&file, group, &self.plan).map_err(spill_failure)?;
+            let mut writer = RunWriter::new(&mut next, self.plan.block_bytes);
+            while let Some(row) = merge.next_row().map_err(spill_failure)? {
+                writer.write_row(row).map_err(spill_failure)?;
+            }
+            runs.push(writer.finish().map_err(spill_failure)?);
+        }
+        remove_utility_file(world, file)?;
+        Ok((next, runs))
+    }
+}
+
+impl SortPlan {
+    /// Runs merged at once: as many as have a block each in memory.
+    fn fan_in(&self) -> usize {
+        let blocks = self.memory_bytes / (self.block_bytes + u64::from(self.row_bytes));
+        usize::try_from(blocks).unwrap_or(usize::MAX).max(2)
+    }
+}
+
+/// Lets the first row of every key pass.
+struct Unique<'a> {
+    plan: &'a SortPlan,
+    last: Option<Vec<u8>>,
+}
+
+impl<'a> Unique<'a> {
+    fn new(plan: &'a SortPlan) -> Self {
+        Self { plan, last: None }
+    }
+
+    #[inline]
+    fn passes(&mut self, row: &[u8]) -> bool {
+        if !self.plan.unique {
+            return true;
+        }
+        match &mut self.last {
+            Some(last) if self.plan.key.compare(last, row).is_eq() => false,
+            Some(last) => {
+                last.copy_from_slice(row);
+                true
+            }
+            None => {
+                self.last = Some(row.to_vec());
+                true
+            }
+        }
+    }
+}
+
+fn spill_failure(error: base::store::StoreError) -> Failure {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+    let full = matches!(error.source.kind(), StorageFull | QuotaExceeded);
+    let what = if full {
+        "No disk space is available for the utility file of this sort"
+    } else {
+        "Utility file processing did not complete"
+    };
+    Failure::world(format!("{what}: {error}."))
+}
+
+/// `ut<serial>.utl` in the session's utility directory.
+fn create_utility_file(world: &mut World) -> Outcome<UtilityFile> {
+    world.util_files += 1;
+    let path = world.util_directory.join(format!("ut{:06}.utl", world.util_files));
+    let file: Box<dyn StoreFile> =
+        world.store.create(Channel::Util, &path, Creation::New).map_err(spill_failure)?;
+    Ok(UtilityFile { file, path, end: 0 })
+}
+
+fn remove_utility_file(world: &World, file: UtilityFile) -> Outcome<()> {
+    file.file.close().map_err(spill_failure)?;
+    world.store.remove(Channel::Util, &file.path).map_err(spill_failure)
+}

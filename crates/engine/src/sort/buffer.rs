@@ -1,0 +1,139 @@
+//! Rows in memory with a sort entry each.
+
+use super::key::SortKey;
+
+/// A row's key prefix and its number in the buffer. Ordering by the pair keeps equal prefixes in
+/// the order they came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    prefix: u64,
+    row: u32,
+}
+
+/// Memory of an entry, with its share of the scratch space that sorting in threads takes.
+const ENTRY_BYTES: u64 = size_of::<Entry>() as u64 * 3 / 2;
+
+/// Below this many rows a second thread costs more than it saves.
+const PARALLEL_ROWS: usize = 50_000;
+
+/// Rows of one length, sorted through their entries without being moved.
+pub(super) struct RowBuffer {
+    row_bytes: usize,
+    capacity: usize,
+    rows: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+impl RowBuffer {
+    /// Room for as many rows as fit `memory_bytes` with their entries, or for `expected_rows` if
+    /// that is less.
+    pub(super) fn new(row_bytes: u32, memory_bytes: u64, expected_rows: u64) -> Self {
+        let fitting = memory_bytes / (u64::from(row_bytes) + ENTRY_BYTES);
+        let capacity = fitting.min(expected_rows).clamp(1, u64::from(u32::MAX));
+        let capacity = usize::try_from(capacity).expect("at most 2^32 rows");
+        let row_bytes = row_bytes as usize;
+        // Zeroed memory is mapped lazily: pages are touched when rows arrive.
+        Self {
+            row_bytes,
+            capacity,
+            rows: vec![0; capacity * row_bytes],
+            entries: Vec::with_capacity(capacity),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() == self.capacity
+    }
+
+    /// Where the next row goes; the buffer must not be full.
+    #[inline]
+    pub(super) fn next_slot(&mut self) -> &mut [u8] {
+        let start = self.entries.len() * self.row_bytes;
+        &mut self.rows[start..start + self.row_bytes]
+    }
+
+    /// Makes an entry for the row in the slot.
+    #[inline]
+    pub(super) fn added(&mut self, key: &SortKey) {
+        let number = self.entries.len();
+        let start = number * self.row_bytes;
+        let prefix = key.prefix(&self.rows[start..start + self.row_bytes]);
+        let row = u32::try_from(number).expect("capacity is at most 2^32 rows");
+        self.entries.push(Entry { prefix, row });
+    }
+
+    /// Orders the entries by key; rows with equal keys stay in the order they came.
+    pub(super) fn sort(&mut self, key: &SortKey, threads: usize) {
+        let order = Order { key, rows: &self.rows, row_bytes: self.row_bytes };
+        let entries = self.entries.as_mut_slice();
+        if threads < 2 || entries.len() < PARALLEL_ROWS {
+            order.sort(entries);
+            return;
+        }
+        let part = entries.len().div_ceil(threads);
+        std::thread::scope(|scope| {
+            for part in entries.chunks_mut(part) {
+                scope.spawn(|| order.sort(part));
+            }
+        });
+        // A merge of sorted parts: the standard stable sort finds them as runs.
+        entries.sort_by(|left, right| order.compare(left, right));
+    }
+
+    /// Hands out all rows in entry order and empties the buffer.
+    pub(super) fn drain<E>(
+        &mut self,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for entry in &self.entries {
+            let start = entry.row as usize * self.row_bytes;
+            take(&self.rows[start..start + self.row_bytes])?;
+        }
+        self.entries.clear();
+        Ok(())
+    }
+
+    /// Gives the memory back.
+    pub(super) fn free(&mut self) {
+        self.rows = Vec::new();
+        self.entries = Vec::new();
+    }
+}
+
+struct Order<'a> {
+    key: &'a SortKey,
+    rows: &'a [u8],
+    row_bytes: usize,
+}
+
+impl Order<'_> {
+    fn sort(&self, entries: &mut [Entry]) {
+        if self.key.prefix_decides() {
+            entries.sort_unstable();
+        } else {
+            entries.sort_unstable_by(|left, right| self.compare(left, right));
+        }
+    }
+
+    #[inline]
+    fn compare(&self, left: &Entry, right: &Entry) -> std::cmp::Ordering {
+        left.prefix.cmp(&right.prefix).then_with(|| {
+            let full = if self.key.prefix_decides() {
+                std::cmp::Ordering::Equal
+            } else {
+                self.key.compare(self.row(left), self.row(right))
+            };
+            full.then(left.row.cmp(&right.row))
+        })
+    }
+
+    fn row(&self, entry: &Entry) -> &[u8] {
+        let start = entry.row as usize * self.row_bytes;
+        &self.rows[start..start + self.row_bytes]
+    }
+}

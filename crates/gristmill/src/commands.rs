@@ -1,0 +1,4 @@
+//! One file per verb.
+
+pub mod exec;
+mod record;

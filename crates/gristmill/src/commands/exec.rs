@@ -1,0 +1,171 @@
+//! `gristmill exec`: one program in the built-in engine, in this process.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, anyhow};
+use base::store::Store;
+use engine::accounting::StepSummary;
+use engine::failure::FailureLine;
+use engine::library::{Libraries, Library, check_libref};
+use engine::options::Options;
+use engine::session::{self, Setup, Symbols, Temporaries};
+use io::account::{AccountedStore, Accounts};
+use io::process::ProcessMeter;
+use io::real::RealStore;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::record::step_record;
+use crate::cli::ExecArgs;
+use crate::exit::Exit;
+use crate::ui;
+
+/// Runs the verb.
+pub fn run(args: &ExecArgs) -> Result<Exit> {
+    let meter = ProcessMeter::start();
+    let text = fs::read_to_string(&args.program)
+        .with_context(|| format!("failed to read the program {}", args.program.display()))?;
+    let accounts = Arc::new(Accounts::default());
+    let real = RealStore { direct: args.direct, advise_sequential: args.advise_sequential };
+    let store: Arc<dyn Store> = Arc::new(AccountedStore::new(real, accounts.clone()));
+    let temporaries = Arc::new(Temporaries::default());
+    clean_up_on_signals(store.clone(), temporaries.clone())?;
+    let work = args.work.clone().unwrap_or_else(std::env::temp_dir);
+    let setup = Setup {
+        store,
+        meter: Arc::new(meter),
+        log: writer(args.log.as_deref(), || Box::new(std::io::stderr()))?,
+        listing: writer(args.print.as_deref(), || Box::new(std::io::stdout()))?,
+        procedures: procs::all(),
+        options: options(args)?,
+        libraries: libraries(args)?,
+        symbols: symbols(args),
+        util: args.util.clone().unwrap_or_else(|| work.clone()),
+        work,
+        host: host_name(),
+        process_id: std::process::id(),
+        seed: seed(),
+        row_hashes: args.row_hashes,
+        sync_outputs: args.fsync,
+        temporaries,
+        include: Box::new(|path| {
+            fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+        }),
+        observer: observer(args.steps.as_deref(), accounts)?,
+    };
+    match session::run(setup, &args.program.display().to_string(), &text) {
+        Ok(ended) => Ok(Exit::Sas(ended.exit_code())),
+        Err(failure) => {
+            for line in failure.lines {
+                match line {
+                    FailureLine::World(text) => ui::say(&format!("ERROR: {text}")),
+                    FailureLine::Program(found) => ui::say(&format!("ERROR: {}", found.message)),
+                }
+            }
+            Ok(Exit::CouldNotRun)
+        }
+    }
+}
+
+fn writer(
+    path: Option<&Path>,
+    otherwise: impl FnOnce() -> Box<dyn Write + Send>,
+) -> Result<Box<dyn Write + Send>> {
+    let Some(path) = path else { return Ok(otherwise()) };
+    let file =
+        File::create(path).with_context(|| format!("failed to create {}", path.display()))?;
+    Ok(Box::new(BufWriter::new(file)))
+}
+
+/// Processors this process may run on.
+fn processors() -> u32 {
+    thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1))
+}
+
+fn options(args: &ExecArgs) -> Result<Options> {
+    let mut options = Options::new(processors());
+    for (name, value) in &args.option {
+        options
+            .set(name, value.as_deref())
+            .map_err(|message| anyhow!("failed to set --option {name}: {message}"))?;
+    }
+    Ok(options)
+}
+
+fn libraries(args: &ExecArgs) -> Result<Libraries> {
+    let mut libraries = Libraries::default();
+    for (libref, directory) in &args.libname {
+        check_libref(libref, directory)
+            .map_err(|message| anyhow!("failed to assign --libname {libref}: {message}"))?;
+        if !directory.is_dir() {
+            return Err(anyhow!(
+                "failed to assign --libname {libref}: {} is not a directory",
+                directory.display()
+            ));
+        }
+        libraries.assign(Library::permanent(libref, directory.clone()));
+    }
+    Ok(libraries)
+}
+
+fn symbols(args: &ExecArgs) -> Symbols {
+    let mut symbols = Symbols::new();
+    symbols.insert("SYSJOBID".into(), std::process::id().to_string());
+    for (name, value) in &args.set {
+        symbols.insert(name.to_ascii_uppercase(), value.clone().unwrap_or_default());
+    }
+    symbols
+}
+
+/// Host name as it appears in the names of WORK directories: up to the first dot.
+pub fn host_name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let short: String = name.split('.').next().unwrap_or_default().to_owned();
+    if short.is_empty() { "localhost".to_owned() } else { short }
+}
+
+/// Different for every process: page masks and serial numbers need not be reproducible here.
+fn seed() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::from(std::process::id()) << 32 ^ u64::from(since_1970.subsec_nanos())
+        ^ since_1970.as_secs()
+}
+
+/// Writes a line per step, or nothing but still settles the accounts at every step.
+fn observer(
+    path: Option<&Path>,
+    accounts: Arc<Accounts>,
+) -> Result<Box<dyn FnMut(&StepSummary) + Send>> {
+    let Some(path) = path else { return Ok(Box::new(|_| ())) };
+    let mut file =
+        File::create(path).with_context(|| format!("failed to create {}", path.display()))?;
+    let path = path.to_owned();
+    Ok(Box::new(move |step| {
+        let record = step_record(step, &accounts.take());
+        let mut line = serde_json::to_vec(&record).expect("records have only plain keys");
+        line.push(b'\n');
+        if let Err(error) = file.write_all(&line) {
+            ui::say(&format!("WARNING: failed to write {}: {error}", path.display()));
+        }
+    }))
+}
+
+/// On SIGINT, SIGTERM and SIGHUP: removes WORK, utility and unfinished files, then exits as a
+/// shell reports a signal, 128 + its number.
+fn clean_up_on_signals(store: Arc<dyn Store>, temporaries: Arc<Temporaries>) -> Result<()> {
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to handle signals")?;
+    thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            temporaries.remove_all(store.as_ref());
+            #[expect(clippy::exit, reason = "the main thread is in the middle of a step")]
+            std::process::exit(128 + signal);
+        }
+    });
+    Ok(())
+}

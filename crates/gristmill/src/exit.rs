@@ -1,0 +1,34 @@
+//! Exit codes, the only place where they are given numbers.
+
+use std::process::ExitCode;
+
+/// How a verb ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: good.
+    Good,
+    /// 1: the answer is no: verdict failed, findings, verification failed.
+    No,
+    /// 3: could not run.
+    CouldNotRun,
+    /// 4: no answer: the run cannot prove it either way.
+    NoAnswer,
+    /// 130: interrupted.
+    Interrupted,
+    /// `exec` only, SAS's own: 0 clean, 1 warnings, 2 errors.
+    Sas(u8),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Good => 0,
+            Exit::No => 1,
+            // 2 (usage) is given by the argument parser.
+            Exit::CouldNotRun => 3,
+            Exit::NoAnswer => 4,
+            Exit::Interrupted => 130,
+            Exit::Sas(code) => code,
+        })
+    }
+}

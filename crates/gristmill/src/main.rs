@@ -1,0 +1,28 @@
+//! The binary: arguments in, exit code out. Everything else lives in the libraries.
+
+mod cli;
+mod commands;
+mod exit;
+mod sizes;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Verb};
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.verb {
+        Verb::Exec(args) => commands::exec::run(&args),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            ui::error(&error);
+            Exit::CouldNotRun.into()
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Values of command-line flags.
+
+use std::path::PathBuf;
+
+/// `NAME=VALUE` of `--option` and `--set`; a bare `NAME` has no value.
+pub fn name_value(text: &str) -> Result<(String, Option<String>), String> {
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (text, None),
+    };
+    if name.is_empty() {
+        return Err("needs a name, as in NAME=VALUE".to_owned());
+    }
+    Ok((name.to_owned(), value))
+}
+
+/// `LIBREF=DIRECTORY` of `--libname`.
+pub fn libname(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((libref, directory)) if !libref.is_empty() && !directory.is_empty() => {
+            Ok((libref.to_owned(), directory.into()))
+        }
+        _ => Err("needs a libref and a directory, as in in=/data".to_owned()),
+    }
+}

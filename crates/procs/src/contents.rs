@@ -1,0 +1,148 @@
+//! PROC CONTENTS: what a data set says of itself and its variables, without reading its rows.
+
+use engine::dataset::input::Input;
+use engine::failure::Outcome;
+use engine::log::iso_datetime;
+use engine::procedure::Procedure;
+use engine::session::World;
+use lang::ast::ProcStep;
+use lang::cursor::Cursor;
+use sas7bdat::{Compression, Endian, Format, Kind, Metadata, Variable};
+
+use crate::target::{dataset_value, input_or_last, unknown};
+
+/// PROC CONTENTS.
+pub(crate) struct Contents;
+
+impl Procedure for Contents {
+    fn name(&self) -> &'static str {
+        "CONTENTS"
+    }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        let (mut data, mut by_position, mut print) = (None, false, true);
+        let mut cursor = Cursor::new(&step.options, &step.span);
+        while let Some(word) = cursor.peek_word() {
+            match word.to_ascii_uppercase().as_str() {
+                "DATA" => {
+                    cursor.expect_word("DATA")?;
+                    data = Some(dataset_value(&mut cursor)?);
+                    continue;
+                }
+                "VARNUM" | "POSITION" => by_position = true,
+                "NOPRINT" => print = false,
+                _ => return Err(unknown(&cursor, "CONTENTS", "option")),
+            }
+            cursor.next();
+        }
+        cursor.expect_end()?;
+        if let Some(statement) = step.statements.first() {
+            let cursor = Cursor::new(&statement.tokens, &statement.span);
+            return Err(unknown(&cursor, "CONTENTS", "statement"));
+        }
+        let data = input_or_last(data, world, &step.span)?;
+        let input = Input::open(world, &data)?;
+        if print {
+            let name = input.member().full_name();
+            let path = input.member().path();
+            let metadata = input.metadata().clone();
+            describe(world, &name, &path.display().to_string(), &metadata);
+            list_variables(world, &metadata, by_position);
+        }
+        input.close(world)
+    }
+}
+
+fn describe(world: &mut World, name: &str, path: &str, metadata: &Metadata) {
+    let listing = &mut world.listing;
+    listing.begin();
+    listing.line("The CONTENTS Procedure");
+    listing.line("");
+    let compressed = match metadata.compression {
+        Compression::None => "NO",
+        Compression::Char => "CHAR",
+        Compression::Binary => "BINARY",
+    };
+    let representation = format!(
+        "{}-bit, {} endian, {}",
+        metadata.word_bits,
+        if metadata.endian == Endian::Big { "big" } else { "little" },
+        metadata.host
+    );
+    let pairs = [
+        ("Data Set Name", name.to_owned()),
+        ("Observations", metadata.rows.to_string()),
+        ("Member Type", "DATA".to_owned()),
+        ("Variables", metadata.variables.len().to_string()),
+        ("Engine", "V9".to_owned()),
+        ("Observation Length", metadata.layout.row_bytes.to_string()),
+        ("Created", iso_datetime(metadata.created)),
+        ("Last Modified", iso_datetime(metadata.modified)),
+        ("Deleted Observations", metadata.deleted_rows.to_string()),
+        ("Compressed", compressed.to_owned()),
+        ("Label", metadata.label.clone()),
+        ("Data Representation", representation),
+        ("Encoding", metadata.encoding.name().to_owned()),
+        ("Data Set Page Size", metadata.page_bytes.to_string()),
+        ("Header Size", metadata.header_bytes.to_string()),
+        ("Number of Data Set Pages", metadata.pages.to_string()),
+        ("First Data Page", metadata.first_data_page.to_string()),
+        ("Max Obs per Page", metadata.rows_per_page.to_string()),
+        ("Obs in First Data Page", metadata.mix_rows.min(metadata.rows).to_string()),
+        ("Release Created", metadata.release.clone()),
+        ("Host Created", metadata.os_name.clone()),
+        ("File Name", path.to_owned()),
+    ];
+    for (label, value) in pairs {
+        listing.line(&format!("{label:<26}{value}"));
+    }
+    listing.line("");
+}
+
+fn list_variables(world: &mut World, metadata: &Metadata, by_position: bool) {
+    let mut numbered: Vec<(usize, &Variable)> = metadata.variables.iter().enumerate().collect();
+    let heading = if by_position {
+        "Variables in Creation Order"
+    } else {
+        numbered.sort_by_key(|(_, variable)| variable.name.to_ascii_uppercase());
+        "Alphabetic List of Variables and Attributes"
+    };
+    let listing = &mut world.listing;
+    listing.line(heading);
+    listing.line("");
+    let widest = |of: fn(&Variable) -> usize, least: usize| {
+        metadata.variables.iter().map(of).max().unwrap_or(0).max(least)
+    };
+    let name_width = widest(|v| v.name.chars().count(), 8);
+    let format_width = widest(|v| shown(&v.format, v.kind).len(), 6);
+    let informat_width = widest(|v| shown(&v.informat, v.kind).len(), 8);
+    listing.line(&format!(
+        "{:>6}  {:<name_width$}  Type  {:>5}  {:<format_width$}  {:<informat_width$}  Label",
+        "#", "Variable", "Len", "Format", "Informat"
+    ));
+    listing.line("");
+    for (index, variable) in numbered {
+        let kind = if variable.kind == Kind::Numeric { "Num" } else { "Char" };
+        listing.line(&format!(
+            "{:>6}  {:<name_width$}  {kind:<4}  {:>5}  {:<format_width$}  {:<informat_width$}  {}",
+            index + 1,
+            variable.name,
+            variable.length,
+            shown(&variable.format, variable.kind),
+            shown(&variable.informat, variable.kind),
+            variable.label,
+        ));
+    }
+    listing.end();
+}
+
+/// `BEST12.`, `8.2`, `$20.`; empty if there is no format.
+fn shown(format: &Format, kind: Kind) -> String {
+    if format.name.is_empty() && format.width == 0 {
+        return String::new();
+    }
+    let mark = if kind == Kind::Character && !format.name.starts_with('$') { "$" } else { "" };
+    let width = if format.width == 0 { String::new() } else { format.width.to_string() };
+    let decimals = if format.decimals == 0 { String::new() } else { format.decimals.to_string() };
+    format!("{mark}{}{width}.{decimals}", format.name)
+}

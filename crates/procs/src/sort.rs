@@ -1,0 +1,238 @@
+//! PROC SORT: BY [DESCENDING], OUT=, NODUPKEY, EQUALS/NOEQUALS, data set options. One read, runs of
+//! SORTSIZE in one utility file, one merge, one write.
+
+use base::diag::Span;
+use engine::dataset::copy::RowCopy;
+use engine::dataset::input::{Field, Input};
+use engine::dataset::options::{DatasetOptions, select, select_all};
+use engine::dataset::output::{Output, OutputPlan};
+use engine::expr::Slot;
+use engine::failure::{Failure, Outcome};
+use engine::options::Options;
+use engine::procedure::Procedure;
+use engine::session::World;
+use engine::sort::{KeyField, SortKey, SortPlan, Sorter};
+use lang::ast::{ByList, DatasetRef, Expr, ProcStep};
+use lang::cursor::Cursor;
+use sas7bdat::{Compression, Layout, Variable};
+
+use crate::target::{dataset_value, input_or_last, unknown};
+
+/// PROC SORT.
+pub(crate) struct Sort;
+
+struct Statements {
+    data: DatasetRef,
+    out: Option<DatasetRef>,
+    by: ByList,
+    by_span: Span,
+    conditions: Vec<Expr>,
+    no_duplicate_keys: bool,
+    options: Options,
+}
+
+impl Procedure for Sort {
+    fn name(&self) -> &'static str {
+        "SORT"
+    }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        let statements = parse(step, world)?;
+        sort(&statements, world)
+    }
+}
+
+fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
+    let mut options = world.options.clone();
+    let (mut data, mut out, mut no_duplicate_keys) = (None, None, false);
+    let mut cursor = Cursor::new(&step.options, &step.span);
+    while let Some(word) = cursor.peek_word() {
+        match word.to_ascii_uppercase().as_str() {
+            "DATA" | "OUT" => {
+                let is_out = cursor.eat_word("OUT");
+                if !is_out {
+                    cursor.expect_word("DATA")?;
+                }
+                let dataset = dataset_value(&mut cursor)?;
+                if is_out { out = Some(dataset) } else { data = Some(dataset) }
+                continue;
+            }
+            "NODUPKEY" => no_duplicate_keys = true,
+            // Rows with equal keys always keep their order; NOEQUALS only allows to lose it.
+            "EQUALS" | "NOEQUALS" | "FORCE" => {}
+            "THREADS" => options.threads = true,
+            "NOTHREADS" => options.threads = false,
+            "SORTSIZE" => {
+                let setting = cursor.setting()?;
+                let set = options.set(&setting.name, setting.value.as_deref());
+                set.map_err(|message| Failure::at(&setting.span, message))?;
+                continue;
+            }
+            _ => return Err(unknown(&cursor, "SORT", "option")),
+        }
+        cursor.next();
+    }
+    cursor.expect_end()?;
+    let data = input_or_last(data, world, &step.span)?;
+    let mut by = None;
+    let mut conditions = Vec::new();
+    for statement in &step.statements {
+        let mut cursor = Cursor::new(&statement.tokens, &statement.span);
+        if cursor.eat_word("BY") {
+            by = Some((cursor.by_list()?, statement.span.clone()));
+        } else if cursor.eat_word("WHERE") {
+            conditions.push(cursor.where_expression()?);
+        } else {
+            return Err(unknown(&cursor, "SORT", "statement"));
+        }
+        cursor.expect_end()?;
+    }
+    let Some((by, by_span)) = by else {
+        return Err(Failure::at(&step.span, "No BY statement used or no sort keys given."));
+    };
+    Ok(Statements { data, out, by, by_span, conditions, no_duplicate_keys, options })
+}
+
+fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
+    let mut input = Input::open(world, &statements.data)?;
+    for condition in &statements.conditions {
+        input.filter(condition)?;
+    }
+    let out = output_target(statements)?;
+    let member = world.libraries.resolve(out)?;
+    let out_options = DatasetOptions::read(out)?;
+    let kept = kept_fields(input.fields(), &out_options, &member.full_name())?;
+
+    // Rows travel in the layout of an uncompressed data set of the kept variables, the key variables
+    // behind it if they are not kept.
+    let variables: Vec<Variable> = kept.iter().map(|field| field.variable.clone()).collect();
+    let layout = Layout::new(&variables, Compression::None);
+    let mut pairs = pairs(&kept, &layout);
+    let (key, row_bytes) = key(statements, &input, &mut pairs, layout.row_bytes)?;
+    let copy = RowCopy::new(&pairs);
+    let plan = SortPlan {
+        key,
+        row_bytes,
+        memory_bytes: statements.options.sort_memory(),
+        block_bytes: statements.options.ubufsize,
+        threads: if statements.options.threads { world.threads() } else { 1 },
+        unique: statements.no_duplicate_keys,
+    };
+    let mut sorter = Sorter::new(plan, input.metadata().rows);
+    while let Some(row) = input.next_row()? {
+        copy.apply(row, sorter.next_slot(world)?);
+        sorter.added();
+    }
+    let read = input.finish(world)?;
+
+    let plan = OutputPlan {
+        compress: out_options.compress,
+        bufsize: out_options.bufsize,
+        label: out_options.label.unwrap_or_default().to_owned(),
+        creator: "SORT",
+    };
+    let renamed = rename(variables, &out_options)?;
+    let mut output = Output::create(world, member, &renamed, plan)?;
+    let written_bytes = output.layout().row_bytes as usize;
+    let mut rows = 0u64;
+    let sorted = sorter.finish(world, |row, _| {
+        rows += 1;
+        output.write_row(&row[..written_bytes])
+    });
+    match sorted {
+        Ok(summary) => world.sort = Some(summary),
+        Err(failure) => {
+            output.discard(world);
+            return Err(failure);
+        }
+    }
+    if statements.no_duplicate_keys {
+        let dropped = read - rows;
+        world.note(&format!("{dropped} observations with duplicate key values were deleted."));
+    }
+    output.finish(world)?;
+    Ok(())
+}
+
+/// OUT=, or the input itself; then its options that choose rows may not lose any silently.
+fn output_target(statements: &Statements) -> Outcome<&DatasetRef> {
+    match &statements.out {
+        Some(out) => Ok(out),
+        None if statements.data.options.is_empty() && statements.conditions.is_empty() => {
+            Ok(&statements.data)
+        }
+        None => Err(Failure::at(
+            &statements.data.span,
+            "Sorting a part of a data set in place would lose the rest: name another data set with \
+             OUT=.",
+        )),
+    }
+}
+
+fn kept_fields(fields: &[Field], options: &DatasetOptions<'_>, name: &str) -> Outcome<Vec<Field>> {
+    let absent = |variable: &str, span: &Span| {
+        Some(Failure::at(span, format!("The variable {variable} is not in {name}.")))
+    };
+    let mut kept: Vec<usize> = (0..fields.len()).collect();
+    if let Some(lists) = options.keep {
+        let chosen = select_all(fields, lists, absent)?;
+        kept.retain(|index| chosen.contains(index));
+    }
+    if let Some(lists) = options.drop {
+        let dropped = select_all(fields, lists, absent)?;
+        kept.retain(|index| !dropped.contains(index));
+    }
+    Ok(kept.into_iter().map(|index| fields[index].clone()).collect())
+}
+
+fn rename(mut variables: Vec<Variable>, options: &DatasetOptions<'_>) -> Outcome<Vec<Variable>> {
+    for (old, new) in options.rename {
+        let found = variables.iter_mut().find(|v| v.name.eq_ignore_ascii_case(old));
+        let Some(variable) = found else {
+            return Err(Failure::world(format!("Variable {old} in RENAME= is not written.")));
+        };
+        variable.name.clone_from(new);
+    }
+    Ok(variables)
+}
+
+fn pairs(kept: &[Field], layout: &Layout) -> Vec<(Slot, Slot)> {
+    let place = |(field, offset): (&Field, &u32)| {
+        (field.slot, Slot { offset: *offset, big_endian: false, ..field.slot })
+    };
+    kept.iter().zip(&layout.offsets).map(place).collect()
+}
+
+/// The key over the travelling rows; key variables that are not kept are added to them.
+fn key(
+    statements: &Statements,
+    input: &Input,
+    pairs: &mut Vec<(Slot, Slot)>,
+    mut row_bytes: u32,
+) -> Outcome<(SortKey, u32)> {
+    let fields = input.fields();
+    let name = input.member().full_name();
+    let mut keys = Vec::new();
+    for by in &statements.by.keys {
+        let found = select(fields, &by.variable, |variable, span| {
+            let message = format!("Variable {variable} not found on file {name}.");
+            Some(Failure::at(span, message))
+        })?;
+        for index in found {
+            let from = fields[index].slot;
+            let travelling = pairs.iter().find(|(source, _)| *source == from).map(|(_, to)| *to);
+            let slot = travelling.unwrap_or_else(|| {
+                let to = Slot { offset: row_bytes, big_endian: false, ..from };
+                pairs.push((from, to));
+                row_bytes += from.length;
+                to
+            });
+            keys.push(KeyField { slot, descending: by.descending });
+        }
+    }
+    if keys.is_empty() {
+        let message = "No BY statement used or no sort keys given.";
+        return Err(Failure::at(&statements.by_span, message));
+    }
+    Ok((SortKey::new(keys), row_bytes))
+}

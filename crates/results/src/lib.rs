@@ -1,0 +1,14 @@
+//! The durable contract: the files of a run directory and the records in them. Only these types
+//! cross a process, file or version border.
+//!
+//! Invariant: keys carry their unit and keep their meaning; unknown keys are tolerated when read;
+//! [`SCHEMA`] changes when the meaning of a key does. A figure that was not measured is absent.
+//!
+//! Start reading at [`run`].
+
+pub mod run;
+pub mod statistics;
+pub mod step;
+
+/// Version of everything written here, `major.minor`: a new minor only adds keys.
+pub const SCHEMA: &str = "1.0";

@@ -1,0 +1,458 @@
+//! A run directory: one execution of a suite, readable at any moment, also after its launcher was
+//! killed.
+//!
+//! ```text
+//! run.json            what was planned: suite, scale, seed, options, jobs        (written first)
+//! events.jsonl        what happened, a line each, flushed as it happens
+//! jobs/<name>/        program.sas, job.log, job.lst, steps.jsonl
+//! result.json         the figures, once the run is complete                       (written last)
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::step::StepRecord;
+
+/// What was planned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunPlan {
+    /// [`crate::SCHEMA`].
+    pub schema: String,
+    /// Version and commit of the program that made the run.
+    pub program: String,
+    /// Name of the run: the run directory's.
+    pub run: String,
+    /// Suite.
+    pub suite: String,
+    /// Factor on the paper's rows.
+    pub scale: f64,
+    /// Seed of the data.
+    pub seed: u64,
+    /// When it started, seconds since the Unix epoch.
+    pub started_unix_s: f64,
+    /// Host name.
+    pub node: String,
+    /// Physical cores that the run may use.
+    pub cores: u32,
+    /// Memory of the node, bytes.
+    pub memory_bytes: u64,
+    /// True if all files together are at least three times the memory.
+    pub qualifying: bool,
+    /// Cold start wanted.
+    pub cold: bool,
+    /// SAS options in force for every job.
+    pub options: BTreeMap<String, String>,
+    /// Directories by channel.
+    pub directories: BTreeMap<String, PathBuf>,
+    /// Jobs in launch order.
+    pub jobs: Vec<JobPlan>,
+}
+
+/// A job as planned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobPlan {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Launch offset, seconds.
+    pub offset_s: f64,
+    /// Bytes of its input data.
+    pub input_bytes: u64,
+    /// Macro variables.
+    pub symbols: BTreeMap<String, String>,
+}
+
+/// A line of `events.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Seconds since the Unix epoch.
+    pub unix_s: f64,
+    /// What happened.
+    pub event: EventKind,
+    /// The job it happened to, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
+    /// Anything more to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Exit code of a finished job; absent if a signal ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// Process id of a launched job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process_id: Option<u32>,
+    /// Elapsed time of a finished job, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_s: Option<f64>,
+    /// User CPU time of a finished job (`wait4`), seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_s: Option<f64>,
+    /// System CPU time of a finished job, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_s: Option<f64>,
+}
+
+/// Kinds of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// Staging began.
+    StageStarted,
+    /// Data are in place.
+    StageFinished,
+    /// The caches were dropped or the staged files evicted; `detail` says which and how well.
+    Evicted,
+    /// Something left by a killed job was removed.
+    OrphanRemoved,
+    /// A job's process was started.
+    JobLaunched,
+    /// A job's process ended.
+    JobFinished,
+    /// Verification of a job's outputs ended; `detail` says what was found.
+    JobVerified,
+    /// The run was interrupted.
+    Interrupted,
+    /// The run is complete.
+    RunFinished,
+}
+
+/// The figures of a complete run; also what `run --json` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// [`crate::SCHEMA`].
+    pub schema: String,
+    /// Name of the run.
+    pub run: String,
+    /// Suite.
+    pub suite: String,
+    /// Scale.
+    pub scale: f64,
+    /// What the run shows.
+    pub verdict: Verdict,
+    /// Per job.
+    pub jobs: Vec<JobResult>,
+    /// Per channel, all jobs together.
+    pub channels: BTreeMap<String, ChannelResult>,
+    /// All jobs together.
+    pub aggregate: Aggregate,
+}
+
+/// What a run shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// `pass`, `fail`, `not_shown` or `inconclusive`.
+    pub result: String,
+    /// Why, a sentence.
+    pub reason: String,
+    /// Requirements tested, with their sources.
+    pub requirements: Vec<Requirement>,
+}
+
+/// A published requirement against what was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// Stable id.
+    pub id: String,
+    /// Measured.
+    pub value: f64,
+    /// Needed.
+    pub threshold: f64,
+    /// Unit of both.
+    pub unit: String,
+    /// `pass` or `fail`.
+    pub result: String,
+    /// Document and section.
+    pub source: String,
+}
+
+/// A job's figures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobResult {
+    /// Name.
+    pub name: String,
+    /// Batch it belongs to, from 1.
+    pub batch: u32,
+    /// Node it ran on.
+    pub node: String,
+    /// Elapsed time of the process, seconds; absent if it did not finish.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_s: Option<f64>,
+    /// User CPU time, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_s: Option<f64>,
+    /// System CPU time, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_s: Option<f64>,
+    /// Exit code; absent if it did not finish or a signal ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// Whether its outputs were checked and right; absent if they were not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<bool>,
+    /// What verification found wrong, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<String>,
+    /// Bytes read over all channels.
+    pub read_bytes: u64,
+    /// Bytes written over all channels.
+    pub write_bytes: u64,
+    /// Rows' bytes that were sorted.
+    pub sorted_bytes: u64,
+    /// Utility-file runs of its sorts.
+    pub sort_runs: u64,
+    /// Launched, seconds after the first job's launch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launched_s: Option<f64>,
+}
+
+/// A channel's figures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChannelResult {
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Bytes of both over the elapsed time of the run, MB/s (10^6).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mb_per_s: Option<f64>,
+}
+
+/// All jobs together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Aggregate {
+    /// From the first launch to the last end, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_s: Option<f64>,
+    /// First job done, seconds after the first launch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_done_s: Option<f64>,
+    /// Sum of jobs' elapsed times, seconds.
+    pub real_s: f64,
+    /// Sum of user CPU times, seconds.
+    pub user_s: f64,
+    /// Sum of system CPU times, seconds.
+    pub system_s: f64,
+    /// Mean over jobs of CPU time / elapsed time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_real_mean_of_ratios: Option<f64>,
+    /// Sum of CPU times / sum of elapsed times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_real_ratio_of_sums: Option<f64>,
+    /// Bytes moved over all channels.
+    pub bytes_moved: u64,
+    /// Bytes moved over the elapsed time, MB/s (10^6).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mb_per_s: Option<f64>,
+    /// The same per core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mb_per_s_per_core: Option<f64>,
+    /// Bytes moved over bytes sorted: 4 when nothing fits in memory, 2 when everything does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_per_sorted: Option<f64>,
+    /// Share of the staged input still in the page cache when the jobs started, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_share: Option<f64>,
+}
+
+/// A failure to read or write a run directory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file system refused.
+    #[error("failed to {action} {}: {source}", path.display())]
+    Io {
+        /// `read`, `write`, `create`.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is not what its name says.
+    #[error("failed to read {} (line {line}): {source}", path.display())]
+    Json {
+        /// Which file.
+        path: PathBuf,
+        /// Which line.
+        line: usize,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// Written by a version whose keys mean something else.
+    #[error("failed to read {}: its schema is {found}, this program reads {}", path.display(), crate::SCHEMA)]
+    Schema {
+        /// Which file.
+        path: PathBuf,
+        /// Its schema.
+        found: String,
+    },
+}
+
+/// A run directory on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDirectory {
+    path: PathBuf,
+}
+
+impl RunDirectory {
+    /// Makes the directory and writes the plan.
+    pub fn create(path: &Path, plan: &RunPlan) -> Result<Self, Error> {
+        fs::create_dir_all(path.join("jobs"))
+            .map_err(|source| Error::Io { action: "create", path: path.to_owned(), source })?;
+        let directory = Self { path: path.to_owned() };
+        for job in &plan.jobs {
+            let of_job = directory.job(&job.name);
+            fs::create_dir_all(&of_job)
+                .map_err(|source| Error::Io { action: "create", path: of_job, source })?;
+        }
+        directory.write_json("run.json", plan)?;
+        Ok(directory)
+    }
+
+    /// Opens one that is there.
+    pub fn open(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Directory of a job.
+    pub fn job(&self, name: &str) -> PathBuf {
+        self.path.join("jobs").join(name)
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> Result<RunPlan, Error> {
+        let plan: RunPlan = self.read_json("run.json")?;
+        let major = |schema: &str| schema.split('.').next().map(str::to_owned);
+        if major(&plan.schema) != major(crate::SCHEMA) {
+            return Err(Error::Schema { path: self.path.join("run.json"), found: plan.schema });
+        }
+        Ok(plan)
+    }
+
+    /// The figures; `None` if the run never got that far.
+    pub fn result(&self) -> Result<Option<RunResult>, Error> {
+        if !self.path.join("result.json").exists() {
+            return Ok(None);
+        }
+        self.read_json("result.json").map(Some)
+    }
+
+    /// Writes the figures.
+    pub fn write_result(&self, result: &RunResult) -> Result<(), Error> {
+        self.write_json("result.json", result)
+    }
+
+    /// Events so far. A last line cut short by a kill is passed over.
+    pub fn events(&self) -> Result<Vec<Event>, Error> {
+        read_lines(&self.path.join("events.jsonl"))
+    }
+
+    /// Steps that a job has finished so far.
+    pub fn steps(&self, job: &str) -> Result<Vec<StepRecord>, Error> {
+        read_lines(&self.job(job).join("steps.jsonl"))
+    }
+
+    /// Adds an event; it is on its way to the disk when this returns.
+    pub fn add_event(&self, event: &Event) -> Result<(), Error> {
+        let path = self.path.join("events.jsonl");
+        let mut line = serde_json::to_vec(event).expect("events have only plain keys");
+        line.push(b'\n');
+        fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(&line))
+            .map_err(|source| Error::Io { action: "write", path, source })
+    }
+
+    fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
+        let path = self.path.join(name);
+        let bytes = fs::read(&path)
+            .map_err(|source| Error::Io { action: "read", path: path.clone(), source })?;
+        serde_json::from_slice(&bytes)
+            .map_err(|source| Error::Json { path, line: source.line(), source })
+    }
+
+    /// Written beside and renamed, so that a reader never sees half a file.
+    fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), Error> {
+        let path = self.path.join(name);
+        let beside = self.path.join(format!("{name}.new"));
+        let mut bytes = serde_json::to_vec_pretty(value).expect("records have only plain keys");
+        bytes.push(b'\n');
+        fs::write(&beside, bytes)
+            .and_then(|()| fs::rename(&beside, &path))
+            .map_err(|source| Error::Io { action: "write", path, source })
+    }
+}
+
+fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(Error::Io { action: "read", path: path.to_owned(), source }),
+    };
+    let complete = text.rfind('\n').map_or(0, |end| end + 1);
+    let parse = |(index, line)| {
+        serde_json::from_str(line).map_err(|source| Error::Json {
+            path: path.to_owned(),
+            line: index + 1,
+            source,
+        })
+    };
+    text[..complete].lines().enumerate().map(parse).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(job: &str) -> Event {
+        Event {
+            unix_s: 1.0,
+            event: EventKind::JobFinished,
+            job: Some(job.to_owned()),
+            detail: None,
+            exit: Some(0),
+            process_id: None,
+            real_s: Some(2.5),
+            user_s: None,
+            system_s: None,
+        }
+    }
+
+    #[test]
+    fn events_survive_a_line_cut_short() {
+        let directory = tempfile::tempdir().unwrap();
+        let run = RunDirectory::open(directory.path());
+        run.add_event(&event("a")).unwrap();
+        run.add_event(&event("b")).unwrap();
+        let path = directory.path().join("events.jsonl");
+        let whole = fs::read_to_string(&path).unwrap();
+        assert_eq!(run.events().unwrap(), [event("a"), event("b")]);
+        fs::write(&path, &whole[..whole.len() - 5]).unwrap();
+        assert_eq!(run.events().unwrap(), [event("a")]);
+    }
+
+    #[test]
+    fn a_broken_line_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("events.jsonl"), "{}\n").unwrap();
+        let message = RunDirectory::open(directory.path()).events().unwrap_err().to_string();
+        assert!(message.contains("events.jsonl (line 1)"), "{message}");
+    }
+
+    #[test]
+    fn a_run_without_a_result_is_not_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(RunDirectory::open(directory.path()).result().unwrap(), None);
+    }
+}

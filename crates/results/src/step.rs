@@ -1,0 +1,130 @@
+//! One line of `--steps`: everything measured about a step.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A finished step of a program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// Number in the session, from 1.
+    pub step: u64,
+    /// `data` or `proc`.
+    pub kind: String,
+    /// `DATA`, or the procedure's name.
+    pub name: String,
+    /// When the step ended, seconds since the Unix epoch.
+    pub ended_unix_s: f64,
+    /// Elapsed time, seconds.
+    pub real_s: f64,
+    /// User CPU time of all threads, seconds.
+    pub user_s: f64,
+    /// System CPU time of all threads, seconds.
+    pub system_s: f64,
+    /// Peak resident memory during the step, bytes.
+    pub memory_bytes: u64,
+    /// Major page faults.
+    pub page_faults: u64,
+    /// Minor page faults.
+    pub page_reclaims: u64,
+    /// Voluntary context switches.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches.
+    pub involuntary_switches: u64,
+    /// 512-byte blocks read from devices on behalf of the process.
+    pub block_input: u64,
+    /// 512-byte blocks written towards devices.
+    pub block_output: u64,
+    /// What went over each channel; channels that were not used are absent.
+    pub channels: BTreeMap<String, ChannelRecord>,
+    /// Observations read, all data sets together.
+    pub observations_read: u64,
+    /// Observations written.
+    pub observations_written: u64,
+    /// Data sets read.
+    pub inputs: Vec<DatasetRecord>,
+    /// Data sets written.
+    pub outputs: Vec<DatasetRecord>,
+    /// What was sorted, if the step sorted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<SortRecord>,
+    /// NOTE lines.
+    pub notes: u64,
+    /// WARNING lines.
+    pub warnings: u64,
+    /// ERROR lines.
+    pub errors: u64,
+}
+
+/// A channel's traffic.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChannelRecord {
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written, header rewrites included.
+    pub write_bytes: u64,
+    /// Time spent in reads, seconds.
+    pub read_s: f64,
+    /// Time spent in writes, seconds.
+    pub write_s: f64,
+    /// By operation name.
+    pub operations: BTreeMap<String, OperationRecord>,
+}
+
+/// One kind of file operation on one channel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OperationRecord {
+    /// Calls.
+    pub count: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Time inside the calls, seconds.
+    pub total_s: f64,
+    /// Median latency, microseconds.
+    pub latency_p50_us: f64,
+    /// 99th percentile, microseconds.
+    pub latency_p99_us: f64,
+    /// Largest, microseconds.
+    pub latency_max_us: f64,
+}
+
+/// A data set that a step read or wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatasetRecord {
+    /// `LIB.MEMBER`.
+    pub name: String,
+    /// Observations.
+    pub observations: u64,
+    /// Variables.
+    pub variables: u64,
+    /// Order-independent hash of the rows (sum of XXH3-64), hexadecimal, if it was computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_hash: Option<String>,
+}
+
+/// What an external sort did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SortRecord {
+    /// Rows sorted.
+    pub rows: u64,
+    /// Bytes of a row as sorted.
+    pub row_bytes: u64,
+    /// Runs spilled to utility files; 0 if all rows fitted in memory.
+    pub runs: u64,
+    /// Merge passes.
+    pub merges: u64,
+}
+
+impl StepRecord {
+    /// Bytes read and written over all channels.
+    pub fn bytes_moved(&self) -> u64 {
+        self.channels.values().map(|channel| channel.read_bytes + channel.write_bytes).sum()
+    }
+
+    /// CPU time, seconds.
+    pub fn cpu_s(&self) -> f64 {
+        self.user_s + self.system_s
+    }
+}
