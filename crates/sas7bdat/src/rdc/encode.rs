@@ -1,0 +1,200 @@
+//! The encoder: Ross's routine with its hash table kept from row to row, as SAS keeps it.
+
+const HASHES: usize = 4096;
+const NOWHERE: u32 = u32::MAX;
+const LONGEST_RUN: usize = 4114;
+const LONGEST_MATCH: usize = 271;
+const FARTHEST: usize = 4098;
+/// Rows up to this length are stored as they are.
+const TOO_SHORT: usize = 18;
+/// Ross's routine gives up when a group may begin so near to the end of the row.
+const SLACK: usize = 48;
+
+/// Turns rows into stored rows. Rows must come in the order of the file: what was seen in one row
+/// decides which matches are found in the next.
+#[derive(Debug)]
+pub struct Encoder {
+    table: Box<[u32; HASHES]>,
+    out: Vec<u8>,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Encoder {
+    /// An encoder before the first row of a data set.
+    pub fn new() -> Self {
+        Self {
+            table: Box::new([NOWHERE; HASHES]),
+            out: Vec::new(),
+        }
+    }
+
+    /// The stored form of a row, `None` if the row is stored as it is.
+    pub fn encode(&mut self, row: &[u8]) -> Option<&[u8]> {
+        if row.len() <= TOO_SHORT {
+            return None;
+        }
+        // A group takes at most 50 bytes, and none begins in the last 48 of the row.
+        self.out.resize(row.len() + 64, 0);
+        let mut group = Group {
+            at: 0,
+            bits: 0,
+            items: 0,
+            end: 2,
+        };
+        let out = self.out.as_mut_slice();
+        let mut at = 0;
+        while at < row.len() {
+            if group.items == 16 {
+                group.close(out);
+                if group.end > row.len().saturating_sub(SLACK) {
+                    return None;
+                }
+            }
+            let rest = row.get(at..).unwrap_or(&[]);
+            let run = run_length(rest);
+            if run > 2 {
+                group.repeat(out, rest.first().copied().unwrap_or(0), run);
+                at += run;
+                continue;
+            }
+            if let Some((back, length)) = find(&mut self.table, row, at) {
+                group.back(out, back, length);
+                at += length;
+                continue;
+            }
+            group.literal(out, rest.first().copied().unwrap_or(0));
+            at += 1;
+        }
+        group.finish(out);
+        let stored = self.out.get(..group.end)?;
+        (stored.len() < row.len()).then_some(stored)
+    }
+}
+
+/// The group of items being filled.
+struct Group {
+    /// Where its control word goes.
+    at: usize,
+    bits: u16,
+    items: u32,
+    /// Behind what was stored so far.
+    end: usize,
+}
+
+impl Group {
+    fn close(&mut self, out: &mut [u8]) {
+        self.finish(out);
+        self.at = self.end;
+        self.end += 2;
+        self.bits = 0;
+        self.items = 0;
+    }
+
+    fn finish(&mut self, out: &mut [u8]) {
+        let bits = u32::from(self.bits) << (16 - self.items);
+        let [_, _, high, low] = bits.to_be_bytes();
+        if let Some(place) = out.get_mut(self.at..self.at + 2) {
+            place.copy_from_slice(&[high, low]);
+        }
+    }
+
+    #[inline]
+    fn literal(&mut self, out: &mut [u8], byte: u8) {
+        if let Some(place) = out.get_mut(self.end) {
+            *place = byte;
+        }
+        self.end += 1;
+        self.bits <<= 1;
+        self.items += 1;
+    }
+
+    #[inline]
+    fn code(&mut self, out: &mut [u8], code: [u8; 3], used: usize) {
+        if let Some(place) = out.get_mut(self.end..self.end + 3) {
+            place.copy_from_slice(&code);
+        }
+        self.end += used;
+        self.bits = (self.bits << 1) | 1;
+        self.items += 1;
+    }
+
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "counts are limited to 12 bits"
+    )]
+    fn repeat(&mut self, out: &mut [u8], byte: u8, length: usize) {
+        if length <= 18 {
+            self.code(out, [(length - 3) as u8, byte, 0], 2);
+        } else {
+            let count = length - 19;
+            self.code(out, [16 + (count & 15) as u8, (count >> 4) as u8, byte], 3);
+        }
+    }
+
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "distances are limited to 12 bits"
+    )]
+    fn back(&mut self, out: &mut [u8], back: usize, length: usize) {
+        let gap = back - 3;
+        let (low, high) = ((gap & 15) as u8, (gap >> 4) as u8);
+        if length <= 15 {
+            self.code(out, [((length as u8) << 4) + low, high, 0], 2);
+        } else {
+            self.code(out, [32 + low, high, (length - 16) as u8], 3);
+        }
+    }
+}
+
+/// How often the first byte is repeated, itself included.
+#[inline]
+fn run_length(rest: &[u8]) -> usize {
+    let Some([first, second, third]) = rest.first_chunk::<3>() else {
+        return 1;
+    };
+    if first != second || first != third {
+        return 1;
+    }
+    let rest = rest.get(..rest.len().min(LONGEST_RUN)).unwrap_or(rest);
+    let pattern = [*first; 8];
+    let (eights, _) = rest.as_chunks::<8>();
+    let same = eights.iter().take_while(|eight| **eight == pattern).count() * 8;
+    let tail = rest.get(same..).unwrap_or(&[]);
+    same + tail.iter().take_while(|byte| *byte == first).count()
+}
+
+/// An earlier place that begins like the row at `at`: how far back and how long.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a row has less than 2^32 bytes"
+)]
+fn find(table: &mut [u32; HASHES], row: &[u8], at: usize) -> Option<(usize, usize)> {
+    let [first, second, third] = *row.get(at..)?.first_chunk::<3>()?;
+    let high = (usize::from(first & 15) << 8) | usize::from(second);
+    let hash = high ^ (usize::from(first >> 4) | (usize::from(third) << 4));
+    let entry = table.get_mut(hash & (HASHES - 1))?;
+    let place = std::mem::replace(entry, at as u32);
+    let place = place as usize;
+    // Entries of earlier rows may lie anywhere, even behind.
+    if place >= at || at - place > FARTHEST {
+        return None;
+    }
+    let longest = LONGEST_MATCH.min(at - place);
+    let source = row.get(place..place + longest)?;
+    let target = row.get(at..)?;
+    let length = source
+        .iter()
+        .zip(target)
+        .take_while(|(one, other)| one == other)
+        .count();
+    // A match of 3 is at least 3 bytes back, since it ends before it is needed.
+    (length > 2).then_some((at - place, length))
+}

@@ -1,0 +1,423 @@
+//! Writing a data set: one write per page, in ascending order, and the back-patches at close.
+
+mod index;
+mod list;
+mod options;
+mod pager;
+mod plan;
+mod stored;
+mod text;
+
+pub use options::WriteOptions;
+
+use crate::endian::Endian;
+use crate::endian::Put;
+use crate::error::Error;
+use crate::header::Header;
+use crate::page::{DATA, MIX, WIDE, bitmap_bytes};
+use crate::source::Sink;
+use crate::subheader::Location;
+use crate::variable::{Compression, Layout, Variable};
+use index::RowIndex;
+use pager::header;
+use plan::{Plan, put_location};
+use stored::{Encoder, Filling};
+
+/// Location that stands for no row.
+const NO_ROW: Location = Location { page: 0, slot: 3 };
+/// Flags of a compressed data set without an index of row numbers.
+const FLAGS_WITHOUT_INDEX: u64 = 0x0020_310A;
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// Rows.
+    pub rows: u64,
+    /// Pages.
+    pub pages: u64,
+    /// Bytes of the whole file.
+    pub bytes: u64,
+    /// Whether rows can be found by the index of row numbers.
+    pub row_index: bool,
+}
+
+/// A data set being written.
+///
+/// Rows are handed over in the layout that [`layout`](Self::layout) tells. A file that was not
+/// [finished](Self::finish) is no data set.
+#[derive(Debug)]
+pub struct Writer<K> {
+    sink: K,
+    options: WriteOptions,
+    layout: Layout,
+    row_bytes: usize,
+    /// Image of page 1 once it was written: its ROW subheader is completed at close.
+    first: Vec<u8>,
+    /// Where the ROW subheader lies on it.
+    row_at: usize,
+    blocks: u64,
+    /// Pointers and rows that the last page of descriptions has room for.
+    mix_pointers: u64,
+    mix_rows: u64,
+    page_rows: u64,
+    /// The page being filled and its number.
+    page: Vec<u8>,
+    number: u64,
+    /// Where the next uncompressed row goes.
+    at: usize,
+    /// Rows on the page, and how many fit.
+    on_page: u64,
+    capacity: u64,
+    /// Pointers before the first uncompressed row.
+    pointers: usize,
+    filling: Filling,
+    encoder: Option<Encoder>,
+    index: Option<RowIndex>,
+    first_row: Location,
+    last_row: Location,
+    rows: u64,
+}
+
+impl<K: Sink> Writer<K> {
+    /// Begins a data set: writes the header and the pages of descriptions that have no room for rows.
+    pub fn create(sink: K, variables: &[Variable], options: WriteOptions) -> Result<Self, Error> {
+        options.check()?;
+        options::check_variables(variables, options.encoding)?;
+        let layout = options::check_layout(variables, &options)?;
+        let Plan {
+            mut pager,
+            row,
+            mix_rows,
+            page_rows,
+            blocks,
+        } = plan::plan(variables, &layout, &options)?;
+        let last = pager
+            .pages
+            .pop()
+            .map(|page| (page.bytes, page.pointers, page.low));
+        let (page, pointers, low) = last.unwrap_or_default();
+        let number = pager.pages.len() as u64 + 1;
+        let compressed = options.compression != Compression::None;
+        let page_bytes = options.page_bytes as usize;
+        let index = compressed && options.row_index && number < index::PAGE;
+        let mut writer = Self {
+            sink,
+            row_bytes: layout.row_bytes as usize,
+            layout,
+            first: Vec::new(),
+            row_at: row.offset,
+            blocks,
+            mix_pointers: pointers as u64,
+            mix_rows,
+            page_rows,
+            page,
+            number,
+            at: WIDE.pointers_end(pointers),
+            on_page: 0,
+            capacity: mix_rows,
+            pointers,
+            filling: Filling { pointers, low },
+            encoder: Encoder::new(options.compression, options.strict),
+            index: index.then(|| RowIndex::new(page_bytes)),
+            first_row: NO_ROW,
+            last_row: NO_ROW,
+            rows: 0,
+            options,
+        };
+        let header = writer.file_header(0)?;
+        writer.write(0, &header, false)?;
+        for (number, page) in (1..).zip(pager.pages) {
+            writer.write(writer.offset(number), &page.bytes, false)?;
+            if number == 1 {
+                writer.first = page.bytes;
+            }
+        }
+        if !compressed && mix_rows == 0 {
+            writer.flush()?;
+        }
+        Ok(writer)
+    }
+
+    /// Where each variable goes in a row.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Rows so far.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Adds a row.
+    #[inline]
+    pub fn write_row(&mut self, row: &[u8]) -> Result<(), Error> {
+        if row.len() != self.row_bytes {
+            return Err(self.not_whole_rows(row.len()));
+        }
+        if self.encoder.is_some() {
+            return self.store(row);
+        }
+        self.page.put(self.at, row);
+        self.at += row.len();
+        self.on_page += 1;
+        self.rows += 1;
+        if self.on_page == self.capacity {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Adds rows that lie back to back.
+    pub fn write_slab(&mut self, rows: &[u8]) -> Result<(), Error> {
+        if self.row_bytes == 0 || !rows.len().is_multiple_of(self.row_bytes) {
+            return Err(self.not_whole_rows(rows.len()));
+        }
+        if self.encoder.is_some() {
+            return rows
+                .chunks_exact(self.row_bytes)
+                .try_for_each(|row| self.store(row));
+        }
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let left = usize::try_from(self.capacity - self.on_page).unwrap_or(usize::MAX);
+            let count = (rest.len() / self.row_bytes).min(left);
+            let (these, behind) = rest.split_at(count * self.row_bytes);
+            self.page.put(self.at, these);
+            self.at += these.len();
+            self.on_page += count as u64;
+            self.rows += count as u64;
+            if self.on_page == self.capacity {
+                self.flush()?;
+            }
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn not_whole_rows(&self, actual: usize) -> Error {
+        Error::NotWholeRows {
+            row_bytes: self.layout.row_bytes,
+            actual,
+        }
+    }
+
+    /// Adds a compressed row.
+    fn store(&mut self, row: &[u8]) -> Result<(), Error> {
+        // The encoder's buffer is borrowed while the page may have to be written.
+        let Some(mut encoder) = self.encoder.take() else {
+            return Ok(());
+        };
+        let (stored, flags) = encoder.encode(row);
+        let room = if self.filling.fits(stored.len()) {
+            Ok(())
+        } else {
+            self.flush()
+        };
+        if room.is_ok() {
+            self.filling.add(&mut self.page, stored, flags);
+            self.on_page += 1;
+            self.rows += 1;
+        }
+        self.encoder = Some(encoder);
+        room
+    }
+
+    /// Writes the page being filled and begins the next one.
+    fn flush(&mut self) -> Result<(), Error> {
+        self.note_rows();
+        self.close_page();
+        let (number, offset) = (self.number, self.offset(self.number));
+        let page = std::mem::take(&mut self.page);
+        self.write(offset, &page, false)?;
+        self.page = page;
+        if number == 1 {
+            self.first = self.page.clone();
+        }
+        self.number += 1;
+        if let Some(index) = &self.index
+            && self.number == index::PAGE
+        {
+            index.fill(&mut self.page, self.options.page_mask);
+            let page = std::mem::take(&mut self.page);
+            self.write(self.offset(index::PAGE), &page, false)?;
+            self.page = page;
+            self.number += 1;
+        }
+        if self.pointers > 0 && !self.compressed() {
+            // Subheaders of the mix page.
+            self.page.fill(0);
+        }
+        self.at = WIDE.header_bytes;
+        self.on_page = 0;
+        self.pointers = 0;
+        self.capacity = self.page_rows;
+        self.filling = Filling::empty(self.page.len());
+        Ok(())
+    }
+
+    /// Keeps where the rows of the page lie.
+    fn note_rows(&mut self) {
+        if self.on_page == 0 {
+            return;
+        }
+        let before = if self.compressed() {
+            self.filling.pointers - usize::try_from(self.on_page).unwrap_or(0)
+        } else {
+            self.pointers
+        };
+        if self.first_row == NO_ROW {
+            self.first_row = Location::new(self.number, before + 1);
+        }
+        let last = before + usize::try_from(self.on_page).unwrap_or(0);
+        self.last_row = Location::new(self.number, last);
+        let (rows, last) = (self.rows, self.last_row);
+        if let Some(index) = &mut self.index {
+            index.add(rows, last);
+        }
+    }
+
+    fn compressed(&self) -> bool {
+        self.options.compression != Compression::None
+    }
+
+    /// Completes the header of the page being filled, and clears what an earlier page left behind.
+    fn close_page(&mut self) {
+        let masked = self.masked(self.number);
+        if self.compressed() {
+            self.filling.close(&mut self.page, masked);
+            return;
+        }
+        if self.capacity == 0 {
+            return;
+        }
+        // Subheaders lie behind the rows of a mix page.
+        let end = if self.pointers > 0 {
+            self.filling.low
+        } else {
+            self.page.len()
+        };
+        self.page.get_mut(self.at..end).unwrap_or_default().fill(0);
+        let bits = usize::try_from(bitmap_bytes(self.capacity)).unwrap_or(0);
+        let kind = if self.pointers > 0 { MIX } else { DATA };
+        let on_page = usize::try_from(self.on_page).unwrap_or(0);
+        let (blocks, free) = (self.pointers + on_page, end - self.at - bits);
+        header(&mut self.page, masked, free, kind, blocks, self.pointers);
+    }
+
+    /// Page numbers have 32 bits in their page headers.
+    fn masked(&self, number: u64) -> u32 {
+        let [a, b, c, d, ..] = number.to_le_bytes();
+        self.options.page_mask ^ u32::from_le_bytes([a, b, c, d])
+    }
+
+    /// Writes the last page and completes the header and page 1.
+    pub fn finish(mut self) -> Result<(K, Written), Error> {
+        let first_written = !self.first.is_empty();
+        // A page of descriptions is written even if it has no row.
+        if self.on_page > 0 || self.filling.pointers > 0 {
+            self.note_rows();
+            self.close_page();
+            if self.number == 1 {
+                self.first = std::mem::take(&mut self.page);
+            } else {
+                let (offset, page) = (self.offset(self.number), std::mem::take(&mut self.page));
+                self.write(offset, &page, false)?;
+            }
+            self.number += 1;
+        }
+        let pages = (self.number - 1).max(if self.index.is_some() { index::PAGE } else { 1 });
+        let row_index = self.index.as_ref().is_some_and(RowIndex::is_whole);
+        self.complete_row_subheader(row_index);
+        let first = std::mem::take(&mut self.first);
+        self.write(self.offset(1), &first, first_written)?;
+        if let Some(index) = self.index.take() {
+            let mut page = first;
+            index.fill(&mut page, self.options.page_mask);
+            self.write(self.offset(index::PAGE), &page, first_written)?;
+        }
+        let header = self.file_header(pages)?;
+        self.write(0, &header, true)?;
+        let bytes = self.offset(pages + 1);
+        Ok((
+            self.sink,
+            Written {
+                rows: self.rows,
+                pages,
+                bytes,
+                row_index,
+            },
+        ))
+    }
+
+    /// What is known only at the end.
+    fn complete_row_subheader(&mut self, row_index: bool) {
+        let (rows, compressed) = (self.rows, self.compressed());
+        let mix_blocks = self.mix_pointers + self.mix_rows;
+        let data_blocks = if rows > self.mix_rows {
+            self.page_rows
+        } else {
+            0
+        };
+        let end = self.row_at + plan::ROW_BYTES;
+        let block = self.first.get_mut(self.row_at..end).unwrap_or_default();
+        block.put_u64(16, self.blocks + if compressed { rows } else { 0 });
+        if compressed && !row_index {
+            block.put_u64(32, FLAGS_WITHOUT_INDEX);
+        }
+        block.put_u64(48, rows);
+        put_location(block, 544, self.first_row);
+        put_location(block, 560, self.last_row);
+        if !compressed {
+            block.put_u16(
+                766,
+                u16::try_from(mix_blocks.max(data_blocks)).unwrap_or(u16::MAX),
+            );
+        }
+        block.put_u64(776, rows);
+    }
+
+    fn file_header(&self, pages: u64) -> Result<Vec<u8>, Error> {
+        let options = &self.options;
+        let header = Header {
+            endian: Endian::Little,
+            wide: true,
+            windows: false,
+            encoding: options.encoding,
+            name: options.encoding.encode(&options.name)?.to_ascii_uppercase(),
+            created: options.created,
+            modified: options.created,
+            utc_offset: options.utc_offset,
+            header_bytes: options.header_bytes(),
+            page_bytes: options.page_bytes,
+            pages,
+            release: options.release.clone(),
+            host: options.host.clone(),
+            os_version: options.os_version.clone(),
+            os_maker: String::new(),
+            os_name: options.os_name.clone(),
+            mask: options.page_mask,
+        };
+        Ok(header.build(*b"DATA    "))
+    }
+
+    fn offset(&self, page: u64) -> u64 {
+        u64::from(self.options.header_bytes()) + (page - 1) * u64::from(self.options.page_bytes)
+    }
+
+    fn write(&mut self, offset: u64, bytes: &[u8], again: bool) -> Result<(), Error> {
+        let written = if again {
+            self.sink.rewrite_at(offset, bytes)
+        } else {
+            self.sink.write_at(offset, bytes)
+        };
+        let length = bytes.len() as u64;
+        written.map_err(|source| Error::Io {
+            action: "write",
+            offset,
+            bytes: length,
+            source,
+        })
+    }
+}
