@@ -16,25 +16,45 @@ const NODES_MAX: u64 = 1 << 20;
 
 /// An expression with its measures.
 pub(crate) struct Tree {
-    pub(crate) expr: Expr,
+    /// Boxed, so that the frames of the recursive functions stay small.
+    pub(crate) expr: Box<Expr>,
     pub(crate) height: u32,
     pub(crate) nodes: u64,
 }
 
 impl Tree {
     fn leaf(span: Span, kind: ExprKind) -> Self {
+        Self::new(span, kind, 1, 1)
+    }
+
+    pub(crate) fn new(span: Span, kind: ExprKind, height: u32, nodes: u64) -> Self {
         Self {
-            expr: Expr { span, kind },
-            height: 1,
-            nodes: 1,
+            expr: Box::new(Expr { span, kind }),
+            height,
+            nodes,
         }
+    }
+}
+
+/// Measures of a list of expressions.
+#[derive(Default)]
+struct Size {
+    height: u32,
+    nodes: u64,
+}
+
+impl Size {
+    fn add(&mut self, tree: Tree) -> Expr {
+        self.height = self.height.max(tree.height);
+        self.nodes += tree.nodes;
+        *tree.expr
     }
 }
 
 impl Cursor<'_> {
     /// An expression as DATA step statements have it.
     pub fn expression(&mut self) -> Parsed<Expr> {
-        Ok(self.tree()?.expr)
+        Ok(*self.tree()?.expr)
     }
 
     /// An expression of a WHERE statement or option: `<>` means not equal, and BETWEEN, LIKE,
@@ -207,12 +227,8 @@ impl Cursor<'_> {
             operand = tree;
         }
         let (height, nodes) = (operand.height + 1, operand.nodes + 1);
-        let kind = ExprKind::Unary(operator, Box::new(operand.expr));
-        self.checked(Tree {
-            expr: Expr { span, kind },
-            height,
-            nodes,
-        })
+        let kind = ExprKind::Unary(operator, operand.expr);
+        self.checked(Tree::new(span, kind, height, nodes))
     }
 
     /// NOT is an operator unless it is what `not = 1` names.
@@ -275,52 +291,42 @@ impl Cursor<'_> {
         if self.at_symbol("(") {
             return self.call(name, span);
         }
-        let close = if self.eat_symbol("{") {
-            "}"
-        } else if self.eat_symbol("[") {
-            "]"
-        } else {
-            return Ok(Tree::leaf(span, ExprKind::Variable(name)));
-        };
-        let (mut subscripts, mut height, mut nodes) = (Vec::new(), 0, 1);
+        if self.eat_symbol("{") {
+            return self.element(name, span, "}");
+        }
+        if self.eat_symbol("[") {
+            return self.element(name, span, "]");
+        }
+        Ok(Tree::leaf(span, ExprKind::Variable(name)))
+    }
+
+    /// From behind the opening bracket.
+    fn element(&mut self, name: String, span: Span, close: &str) -> Parsed<Tree> {
+        let mut size = Size::default();
+        let mut subscripts = Vec::new();
         loop {
             let tree = self.tree()?;
-            height = tree.height.max(height);
-            nodes += tree.nodes;
-            subscripts.push(tree.expr);
+            subscripts.push(size.add(tree));
             if !self.eat_symbol(",") {
                 break;
             }
         }
         self.expect_symbol(close)?;
-        let expr = Expr {
-            span,
-            kind: ExprKind::Element(name, subscripts),
-        };
-        self.checked(Tree {
-            expr,
-            height: height + 1,
-            nodes,
-        })
+        let kind = ExprKind::Element(name, subscripts);
+        self.checked(Tree::new(span, kind, size.height + 1, size.nodes + 1))
     }
 
     fn call(&mut self, name: String, span: Span) -> Parsed<Tree> {
         self.expect_symbol("(")?;
         let takes_format = name.eq_ignore_ascii_case("put") || name.eq_ignore_ascii_case("input");
-        let (mut arguments, mut height, mut nodes) = (Vec::new(), 0, 1);
+        let mut size = Size::default();
+        let mut arguments = Vec::new();
         while !self.at_symbol(")") {
-            if takes_format && arguments.len() == 1 {
-                arguments.push(self.format_argument()?);
-            } else if self.at_word("OF") && !self.is_symbol_at(1, ")") && !self.is_symbol_at(1, ",")
-            {
-                self.next();
-                arguments.push(self.of_argument()?);
-            } else {
-                let tree = self.tree()?;
-                height = tree.height.max(height);
-                nodes += tree.nodes;
-                arguments.push(Argument::Value(tree.expr));
-            }
+            let special = self.special_argument(takes_format && arguments.len() == 1)?;
+            arguments.push(match special {
+                Some(argument) => argument,
+                None => Argument::Value(size.add(self.tree()?)),
+            });
             if !self.eat_symbol(",") {
                 break;
             }
@@ -329,15 +335,20 @@ impl Cursor<'_> {
             }
         }
         self.expect_symbol(")")?;
-        let expr = Expr {
-            span,
-            kind: ExprKind::Call(name, arguments),
-        };
-        self.checked(Tree {
-            expr,
-            height: height + 1,
-            nodes,
-        })
+        let kind = ExprKind::Call(name, arguments);
+        self.checked(Tree::new(span, kind, size.height + 1, size.nodes + 1))
+    }
+
+    /// An argument that is no expression: a format, or an OF list.
+    fn special_argument(&mut self, is_format: bool) -> Parsed<Option<Argument>> {
+        if is_format {
+            return self.format_argument().map(Some);
+        }
+        if !self.at_word("OF") || self.is_symbol_at(1, ")") || self.is_symbol_at(1, ",") {
+            return Ok(None);
+        }
+        self.next();
+        self.of_argument().map(Some)
     }
 
     fn format_argument(&mut self) -> Parsed<Argument> {
@@ -366,12 +377,8 @@ impl Cursor<'_> {
         let span = left.expr.span.clone();
         let height = left.height.max(right.height) + 1;
         let nodes = left.nodes + right.nodes + 1;
-        let kind = ExprKind::Binary(operator, Box::new(left.expr), Box::new(right.expr));
-        self.checked(Tree {
-            expr: Expr { span, kind },
-            height,
-            nodes,
-        })
+        let kind = ExprKind::Binary(operator, left.expr, right.expr);
+        self.checked(Tree::new(span, kind, height, nodes))
     }
 
     pub(crate) fn checked(&self, tree: Tree) -> Parsed<Tree> {

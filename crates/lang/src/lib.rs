@@ -34,6 +34,7 @@ mod macros;
 mod membership;
 mod scanner;
 mod session;
+mod simple;
 mod source;
 mod step;
 mod symbols;

@@ -28,19 +28,14 @@ impl Cursor<'_> {
         }
         let items = self.in_items()?;
         let (height, nodes) = (left.height + 1, left.nodes + items.len() as u64);
-        let value = Box::new(take(left));
+        let value = take(left);
         let span = value.span.clone();
         let kind = ExprKind::In {
             value,
             items,
             negated: negated || not_in,
         };
-        self.checked(Tree {
-            expr: Expr { span, kind },
-            height,
-            nodes,
-        })
-        .map(Some)
+        self.checked(Tree::new(span, kind, height, nodes)).map(Some)
     }
 
     fn in_items(&mut self) -> Parsed<Vec<InItem>> {
@@ -106,9 +101,9 @@ impl Cursor<'_> {
             let high = self.concatenation()?;
             height = height.max(low.height).max(high.height);
             nodes += low.nodes + high.nodes;
-            let (low, high) = (Box::new(low.expr), Box::new(high.expr));
+            let (low, high) = (low.expr, high.expr);
             ExprKind::Between {
-                value: Box::new(take(left)),
+                value: take(left),
                 low,
                 high,
                 negated,
@@ -118,14 +113,14 @@ impl Cursor<'_> {
             if !self.eat_word("MISSING") && !self.eat_word("NULL") {
                 return Err(self.expected("MISSING or NULL"));
             }
-            ExprKind::IsMissing(Box::new(take(left)), negated)
+            ExprKind::IsMissing(take(left), negated)
         } else if self.eat_word("LIKE") {
             let pattern = self.expect_text()?;
             if self.at_word("ESCAPE") {
                 return Err(self.not_yet("ESCAPE clause of LIKE"));
             }
             ExprKind::Like {
-                value: Box::new(take(left)),
+                value: take(left),
                 pattern,
                 contains: false,
                 negated,
@@ -133,7 +128,7 @@ impl Cursor<'_> {
         } else if self.eat_symbol("?") || self.eat_word("CONTAINS") {
             let pattern = self.expect_text()?;
             ExprKind::Like {
-                value: Box::new(take(left)),
+                value: take(left),
                 pattern,
                 contains: true,
                 negated,
@@ -144,23 +139,20 @@ impl Cursor<'_> {
             self.rewind(start);
             return Ok(None);
         };
-        self.checked(Tree {
-            expr: Expr { span, kind },
-            height: height + 1,
-            nodes,
-        })
-        .map(Some)
+        self.checked(Tree::new(span, kind, height + 1, nodes))
+            .map(Some)
     }
 }
 
 /// Takes an operand out of its tree, which the caller replaces.
-fn take(tree: &mut Tree) -> Expr {
+#[expect(clippy::unnecessary_box_returns, reason = "the box is moved, not made")]
+fn take(tree: &mut Tree) -> Box<Expr> {
     let span = tree.expr.span.clone();
     std::mem::replace(
         &mut tree.expr,
-        Expr {
+        Box::new(Expr {
             span,
             kind: ExprKind::Missing(0),
-        },
+        }),
     )
 }

@@ -97,10 +97,7 @@ impl Scanner {
 
     /// Replaces the reference at the present place by its text; false if `&` is just `&`.
     fn expand(&mut self, host: &dyn Host) -> bool {
-        let mut ampersands = 1;
-        while ampersands < RUN_MAX && self.source.ahead(ampersands) == Some('&') {
-            ampersands += 1;
-        }
+        let ampersands = self.source.run_length('&', RUN_MAX);
         if !self.source.ahead(ampersands).is_some_and(starts_name) {
             return false;
         }

@@ -114,13 +114,16 @@ impl Session {
         if let Some(token) = self.pushed.take() {
             return Event::Token(token);
         }
-        let event = self.scanner.next(host, self.statement.is_empty());
+        let starting = self.statement.is_empty();
+        let event = self.scanner.next(host, starting);
         let found = std::mem::take(&mut self.scanner.diagnostics);
         if found
             .iter()
             .any(|diagnostic| diagnostic.severity == Severity::Error)
         {
-            self.poisoned = true;
+            // What went wrong before a statement's first token does not spoil the statement.
+            let quoted = |token: &Token| matches!(token.kind, TokenKind::Text(..));
+            self.poisoned |= !starting || matches!(&event, Event::Token(token) if quoted(token));
             self.fail();
         }
         self.diagnostics.extend(found);

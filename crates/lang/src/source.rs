@@ -138,6 +138,15 @@ impl Source {
         None
     }
 
+    /// How often `character` follows, counting no further than `limit`.
+    pub(crate) fn run_length(&self, character: char, limit: usize) -> usize {
+        let rest = self.frames.last().map_or("", Frame::rest);
+        rest.chars()
+            .take(limit)
+            .take_while(|c| *c == character)
+            .count()
+    }
+
     /// The next character that is not blank, as [`Self::peek`] would see it.
     pub(crate) fn ahead_past_blanks(&self) -> Option<char> {
         for (index, frame) in self.frames.iter().enumerate().rev() {

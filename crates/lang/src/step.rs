@@ -1,19 +1,15 @@
 //! A DATA step: statements with their nesting. After an error reading goes on at the next
 //! semicolon, so that one mistake gives one message.
 
-use crate::ast::{
-    DataStep, DatasetRef, Expr, ExprKind, Loop, Setting, Statement, StatementKind, Token, TokenKind,
-};
+use crate::ast::{DataStep, Expr, ExprKind, Loop, Statement, StatementKind, Token, TokenKind};
 use crate::cursor::{Cursor, Parsed};
-use crate::declare;
 use crate::finding;
-use crate::keywords::{STEP_NOT_YET, is_one_of};
 use crate::loops::{self, Header};
 use base::diag::{Diagnostic, Span};
 
 /// Arms of one IF … ELSE IF … chain. Each is a level of the tree, but generated recodings are long,
 /// so that the limit is above the one for other nesting.
-const ELSE_CHAIN_MAX: usize = 1_000;
+const ELSE_CHAIN_MAX: usize = 500;
 
 /// Reads a step from all its tokens, semicolons included. Errors in statements that hold one of the
 /// `poisoned` tokens are left out: the scanner has reported there already.
@@ -67,22 +63,22 @@ fn statement_around(tokens: &[Token], index: usize) -> std::ops::RangeInclusive<
     first..=last
 }
 
-struct Parser<'a> {
+pub(crate) struct Parser<'a> {
     tokens: &'a [Token],
-    cursor: Cursor<'a>,
+    pub(crate) cursor: Cursor<'a>,
     /// With the index of the first token of the statement they are about.
     found: Vec<(usize, Diagnostic)>,
-    loops: u32,
-    selects: u32,
+    pub(crate) loops: u32,
+    pub(crate) selects: u32,
 }
 
 impl Parser<'_> {
-    fn report(&mut self, index: usize, diagnostic: Diagnostic) {
+    pub(crate) fn report(&mut self, index: usize, diagnostic: Diagnostic) {
         self.found.push((index, diagnostic));
     }
 
     /// Goes past the next semicolon.
-    fn skip(&mut self) {
+    pub(crate) fn skip(&mut self) {
         while self
             .cursor
             .next()
@@ -90,35 +86,10 @@ impl Parser<'_> {
         {}
     }
 
-    fn close(&mut self) -> Parsed<()> {
+    pub(crate) fn close(&mut self) -> Parsed<()> {
         self.cursor.expect_end()?;
         self.cursor.next();
         Ok(())
-    }
-
-    /// `DATA a b(options);`
-    fn data_statement(&mut self) -> Parsed<Vec<DatasetRef>> {
-        let (_, span) = self.cursor.expect_name("DATA")?;
-        let mut outputs = Vec::new();
-        let mut null = false;
-        while !self.cursor.is_at_end() {
-            if self.cursor.at_symbol("/") {
-                return Err(self
-                    .cursor
-                    .not_yet("option of the DATA statement after '/'"));
-            }
-            let output = self.cursor.dataset_ref()?;
-            if output.libref.is_none() && output.member.eq_ignore_ascii_case("_null_") {
-                null = true;
-            } else {
-                outputs.push(output);
-            }
-        }
-        if outputs.is_empty() && !null {
-            outputs.push(named("_DATA_", span));
-        }
-        self.close()?;
-        Ok(outputs)
     }
 
     /// Statements up to the END of a group that begins at `group`, or to the end of the step.
@@ -143,12 +114,13 @@ impl Parser<'_> {
                 self.report(index, finding::error(&span, text));
                 continue;
             }
-            statements.extend(self.statement());
+            statements.extend(self.statement().map(|statement| *statement));
         }
     }
 
-    /// One statement with its semicolon; `None` for a comment, or after an error.
-    fn statement(&mut self) -> Option<Statement> {
+    /// One statement with its semicolon; `None` for a comment, or after an error. Boxed, so that the
+    /// frames of the functions that call each other here stay small.
+    fn statement(&mut self) -> Option<Box<Statement>> {
         let (span, index) = (self.cursor.span(), self.cursor.index());
         if let Err(diagnostic) = self.cursor.enter() {
             self.report(index, diagnostic);
@@ -156,10 +128,22 @@ impl Parser<'_> {
             self.cursor.rewind(usize::MAX);
             return None;
         }
-        let kind = self.statement_kind(&span);
+        let statement = match self.structure() {
+            Some(Structure::If) => self.if_chain(span),
+            Some(Structure::Do) => Some(Box::new(self.do_group(span))),
+            Some(Structure::Select) => Some(Box::new(self.select(span))),
+            Some(Structure::When) => self.when(),
+            Some(Structure::Else) => self.stray_else(),
+            None => self.simple_statement(span),
+        };
         self.cursor.leave();
-        match kind {
-            Ok(kind) => Some(Statement { span, kind: kind? }),
+        statement
+    }
+
+    /// Reports the error in a statement and goes to the next one.
+    pub(crate) fn recover<T>(&mut self, index: usize, parsed: Parsed<T>) -> Option<T> {
+        match parsed {
+            Ok(value) => Some(value),
             Err(diagnostic) => {
                 self.report(index, diagnostic);
                 self.skip();
@@ -168,194 +152,60 @@ impl Parser<'_> {
         }
     }
 
-    fn statement_kind(&mut self, span: &Span) -> Parsed<Option<StatementKind>> {
-        if self.cursor.eat_symbol(";") {
-            return Ok(Some(StatementKind::Empty));
+    /// Whether a statement begins here that has statements inside.
+    fn structure(&self) -> Option<Structure> {
+        if self.cursor.is_symbol_at(1, "=") || self.cursor.is_symbol_at(1, "+") {
+            return None;
         }
-        if let Some(kind) = self.variable_statement()? {
-            self.close()?;
-            return Ok(Some(kind));
-        }
-        let Some(word) = self.cursor.peek_word() else {
-            let found = self
-                .cursor
-                .peek()
-                .map(crate::cursor::token_text)
-                .unwrap_or_default();
-            return Err(finding::out_of_order(span, &found));
-        };
-        let keyword = word.to_ascii_uppercase();
-        self.cursor.next();
-        match keyword.as_str() {
-            "IF" => return self.if_chain(span.clone()).map(Some),
-            "DO" => return Ok(Some(self.do_group(span))),
-            "SELECT" => return Ok(Some(self.select(span))),
-            "WHEN" | "OTHERWISE" if self.selects > 0 => return self.when(&keyword),
-            "ELSE" => {
-                let text = "160-185: No matching IF-THEN clause for ELSE";
-                self.report(self.cursor.index(), finding::error(span, text));
-                return Ok(self.statement().map(|statement| statement.kind));
-            }
-            "COMMENT" => {
-                self.skip();
-                return Ok(None);
-            }
-            _ => {}
-        }
-        let kind = self.keyword_statement(&keyword, span)?;
-        self.close()?;
-        Ok(Some(kind))
+        Some(
+            match self.cursor.peek_word()?.to_ascii_uppercase().as_str() {
+                "IF" => Structure::If,
+                "DO" => Structure::Do,
+                "SELECT" => Structure::Select,
+                "WHEN" | "OTHERWISE" if self.selects > 0 => Structure::When,
+                "ELSE" => Structure::Else,
+                _ => return None,
+            },
+        )
     }
 
-    /// Assignments and sums, whatever their variable is called; and what is like them.
-    fn variable_statement(&mut self) -> Parsed<Option<StatementKind>> {
-        let name = match self.cursor.peek().map(|token| &token.kind) {
-            Some(TokenKind::Word(name) | TokenKind::Name(name)) => name.as_str(),
-            _ => return Ok(None),
-        };
-        let symbol = match self.cursor.peek_at(1).map(|token| &token.kind) {
-            Some(TokenKind::Symbol(symbol)) => *symbol,
-            _ => return Ok(None),
-        };
-        match symbol {
-            "=" => {
-                let (target, _) = self.cursor.expect_name("a variable")?;
-                self.cursor.next();
-                Ok(Some(StatementKind::Assign {
-                    target,
-                    value: self.cursor.expression()?,
-                }))
-            }
-            // `put +3 x` moves a pointer.
-            "+" if !is_one_of(name, &["PUT", "PUTLOG", "INPUT"]) => {
-                let (target, _) = self.cursor.expect_name("a variable")?;
-                self.cursor.next();
-                Ok(Some(StatementKind::Sum {
-                    target,
-                    value: self.cursor.expression()?,
-                }))
-            }
-            ":" => Err(self.cursor.not_yet("statement label")),
-            "." => Err(self.cursor.not_yet("call of a method")),
-            "{" | "[" => Err(self.cursor.not_yet("assignment to an array element")),
-            "(" if self.is_assigned_after_parentheses() => {
-                let what = format!("assignment to {}(…)", name.to_ascii_uppercase());
-                Err(self.cursor.not_yet(what))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn is_assigned_after_parentheses(&self) -> bool {
-        let mut ahead = self.cursor.clone();
-        ahead.next();
-        ahead.eat_symbol("(")
-            && ahead.parenthesised_text().is_ok()
-            && ahead.eat_symbol(")")
-            && ahead.at_symbol("=")
-            && !self.cursor.at_word("IF")
-    }
-
-    fn keyword_statement(&mut self, keyword: &str, span: &Span) -> Parsed<StatementKind> {
-        let cursor = &mut self.cursor;
-        Ok(match keyword {
-            "SET" => self.set(span)?,
-            "WHERE" => {
-                if cursor.at_word("ALSO") || cursor.at_word("SAME") {
-                    return Err(cursor.not_yet("WHERE ALSO statement"));
-                }
-                StatementKind::Where(cursor.where_expression()?)
-            }
-            "KEEP" => StatementKind::Keep(cursor.variable_list()?),
-            "DROP" => StatementKind::Drop(cursor.variable_list()?),
-            "RENAME" => StatementKind::Rename(cursor.renames()?),
-            "RETAIN" => StatementKind::Retain(declare::retain(cursor)?),
-            "LENGTH" => StatementKind::Length(declare::length(cursor)?),
-            "FORMAT" => StatementKind::Format(cursor.formats()?),
-            "INFORMAT" => StatementKind::Informat(cursor.formats()?),
-            "LABEL" => StatementKind::Label(cursor.labels()?),
-            "BY" => StatementKind::By(cursor.by_list()?),
-            "OUTPUT" => {
-                let mut datasets = Vec::new();
-                while !cursor.is_at_end() {
-                    datasets.push(cursor.dataset_ref()?);
-                }
-                StatementKind::Output(datasets)
-            }
-            "DELETE" => StatementKind::Delete,
-            "STOP" => StatementKind::Stop,
-            "RETURN" => StatementKind::Return,
-            "LEAVE" if self.loops > 0 || self.selects > 0 => StatementKind::Leave,
-            "CONTINUE" if self.loops > 0 => StatementKind::Continue,
-            _ if is_one_of(keyword, STEP_NOT_YET) => {
-                return Err(finding::not_yet(span, format!("{keyword} statement")));
-            }
-            _ => return Err(finding::out_of_order(span, keyword)),
-        })
-    }
-
-    /// `SET a b(options) END=last NOBS=n;`
-    fn set(&mut self, span: &Span) -> Parsed<StatementKind> {
-        let cursor = &mut self.cursor;
-        let (mut datasets, mut options) = (Vec::new(), Vec::new());
-        while !cursor.is_at_end() {
-            if cursor.eat_symbol("/") {
-                let (name, span) = cursor.expect_name("UNIQUE")?;
-                options.push(Setting {
-                    name,
-                    value: None,
-                    span,
-                });
-            } else if cursor.is_symbol_at(1, "=") {
-                options.push(cursor.setting()?);
-            } else {
-                datasets.push(cursor.dataset_ref()?);
-            }
-        }
-        if datasets.is_empty() {
-            datasets.push(named("_LAST_", span.clone()));
-        }
-        Ok(StatementKind::Set { datasets, options })
-    }
-
-    /// From behind IF: all arms of a chain, in a loop, since chains are longer than nests are deep.
-    fn if_chain(&mut self, mut span: Span) -> Parsed<StatementKind> {
-        let mut arms: Vec<(Span, Expr, Statement)> = Vec::new();
+    /// All arms of a chain, in a loop, since chains are longer than nests are deep.
+    fn if_chain(&mut self, span: Span) -> Option<Box<Statement>> {
+        let mut arms: Vec<Arm> = Vec::new();
+        let mut start = span;
         let last = loop {
-            let condition = self.condition()?;
+            let index = self.cursor.index();
+            self.cursor.next();
+            let parsed = self.condition();
+            let condition = self.recover(index, parsed)?;
             if !self.cursor.eat_word("THEN") {
-                self.close()?;
-                break Some(Statement {
-                    span,
-                    kind: StatementKind::SubsettingIf(condition),
-                });
+                self.skip();
+                break Some(subsetting(start, condition));
             }
             let then = self.dependent();
-            arms.push((span, condition, then));
+            arms.push(Arm {
+                span: start,
+                condition,
+                then,
+            });
             if !self.cursor.at_word("ELSE") || self.cursor.is_symbol_at(1, "=") {
                 break None;
             }
             if arms.len() >= ELSE_CHAIN_MAX {
                 let text = format!("The IF statement has more than {ELSE_CHAIN_MAX} ELSE IF");
-                return Err(self.cursor.fail(text));
+                let diagnostic = self.cursor.fail(text);
+                self.report(self.cursor.index(), diagnostic);
+                self.cursor.rewind(usize::MAX);
+                return None;
             }
             self.cursor.next();
-            span = self.cursor.span();
-            if self.cursor.is_symbol_at(1, "=") || !self.cursor.eat_word("IF") {
+            start = self.cursor.span();
+            if !self.cursor.at_word("IF") || self.structure().is_none() {
                 break Some(self.dependent());
             }
         };
-        let mut rest = last;
-        for (span, condition, then) in arms.into_iter().rev() {
-            let otherwise = rest.map(Box::new);
-            let kind = StatementKind::If {
-                condition,
-                then: Box::new(then),
-                otherwise,
-            };
-            rest = Some(Statement { span, kind });
-        }
-        Ok(rest.map_or(StatementKind::Empty, |statement| statement.kind))
+        let chain = |rest, arm: Arm| Some(arm.before(rest));
+        arms.into_iter().rev().fold(last, chain)
     }
 
     /// A condition up to THEN. After an error in it reading goes on at THEN, so that a DO behind it
@@ -386,11 +236,12 @@ impl Parser<'_> {
     }
 
     /// The statement after THEN or ELSE, which must be one that is executed.
-    fn dependent(&mut self) -> Statement {
+    fn dependent(&mut self) -> Box<Statement> {
         let (span, index) = (self.cursor.span(), self.cursor.index());
         let statement = self.statement();
-        if let Some(statement) = &statement
-            && is_declaration(&statement.kind)
+        if statement
+            .as_ref()
+            .is_some_and(|statement| is_declaration(&statement.kind))
         {
             let word = self
                 .tokens
@@ -402,59 +253,124 @@ impl Parser<'_> {
                 finding::out_of_order(&span, &word.to_ascii_uppercase()),
             );
         }
-        statement.unwrap_or(Statement {
-            span,
-            kind: StatementKind::Empty,
+        statement.unwrap_or_else(|| {
+            Box::new(Statement {
+                span,
+                kind: StatementKind::Empty,
+            })
         })
     }
 
-    fn do_group(&mut self, span: &Span) -> StatementKind {
+    fn do_group(&mut self, span: Span) -> Statement {
+        let header = self.do_header();
+        let kind = match header {
+            None => StatementKind::Block(self.body(Some(&span))),
+            Some(mut group) => {
+                self.loops += 1;
+                group.body = self.body(Some(&span));
+                self.loops -= 1;
+                StatementKind::Loop(group)
+            }
+        };
+        Statement { span, kind }
+    }
+
+    /// DO with its semicolon; `None` for a group that is no loop.
+    fn do_header(&mut self) -> Option<Box<Loop>> {
         let index = self.cursor.index();
+        self.cursor.next();
         let header = loops::header(&mut self.cursor).unwrap_or_else(|diagnostic| {
             self.report(index, diagnostic);
             Some(Header::default())
         });
         self.skip();
-        let Some(Header {
+        let Header {
             index,
             while_,
             until,
-        }) = header
-        else {
-            return StatementKind::Block(self.body(Some(span)));
-        };
-        self.loops += 1;
-        let body = self.body(Some(span));
-        self.loops -= 1;
-        StatementKind::Loop(Box::new(Loop {
+        } = header?;
+        Some(Box::new(Loop {
             index,
             while_,
             until,
-            body,
+            body: Vec::new(),
         }))
     }
 
     /// Not there yet, but read, so that its END is not taken for another's.
-    fn select(&mut self, span: &Span) -> StatementKind {
+    fn select(&mut self, span: Span) -> Statement {
         self.report(
             self.cursor.index(),
-            finding::not_yet(span, "SELECT statement"),
+            finding::not_yet(&span, "SELECT statement"),
         );
         self.skip();
         self.selects += 1;
-        let body = self.body(Some(span));
+        let kind = StatementKind::Block(self.body(Some(&span)));
         self.selects -= 1;
-        StatementKind::Block(body)
+        Statement { span, kind }
     }
 
-    fn when(&mut self, keyword: &str) -> Parsed<Option<StatementKind>> {
-        if keyword == "WHEN" {
-            self.cursor.expect_symbol("(")?;
-            self.cursor.parenthesised_text()?;
-            self.cursor.expect_symbol(")")?;
+    fn when(&mut self) -> Option<Box<Statement>> {
+        let index = self.cursor.index();
+        if self.cursor.eat_word("WHEN") {
+            let parsed = self.when_values();
+            self.recover(index, parsed)?;
+        } else {
+            self.cursor.next();
         }
-        Ok(Some(self.dependent().kind))
+        Some(self.dependent())
     }
+
+    fn when_values(&mut self) -> Parsed<()> {
+        self.cursor.expect_symbol("(")?;
+        self.cursor.parenthesised_text()?;
+        self.cursor.expect_symbol(")")?;
+        Ok(())
+    }
+
+    fn stray_else(&mut self) -> Option<Box<Statement>> {
+        let text = "160-185: No matching IF-THEN clause for ELSE";
+        self.report(self.cursor.index(), self.cursor.fail(text));
+        self.cursor.next();
+        self.statement()
+    }
+}
+
+/// Statements that have statements inside.
+enum Structure {
+    If,
+    Do,
+    Select,
+    When,
+    Else,
+}
+
+/// `IF condition THEN then`
+struct Arm {
+    span: Span,
+    condition: Expr,
+    then: Box<Statement>,
+}
+
+impl Arm {
+    fn before(self, otherwise: Option<Box<Statement>>) -> Box<Statement> {
+        let kind = StatementKind::If {
+            condition: self.condition,
+            then: self.then,
+            otherwise,
+        };
+        Box::new(Statement {
+            span: self.span,
+            kind,
+        })
+    }
+}
+
+fn subsetting(span: Span, condition: Expr) -> Box<Statement> {
+    Box::new(Statement {
+        span,
+        kind: StatementKind::SubsettingIf(condition),
+    })
 }
 
 fn is_declaration(kind: &StatementKind) -> bool {
@@ -471,13 +387,4 @@ fn is_declaration(kind: &StatementKind) -> bool {
             | StatementKind::Label(_)
             | StatementKind::By(_)
     )
-}
-
-fn named(member: &str, span: Span) -> DatasetRef {
-    DatasetRef {
-        span,
-        libref: None,
-        member: member.to_owned(),
-        options: Vec::new(),
-    }
 }

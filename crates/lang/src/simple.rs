@@ -1,0 +1,190 @@
+//! Statements of a DATA step that have no statements inside, and the DATA statement itself.
+
+use crate::ast::{DatasetRef, Setting, Statement, StatementKind, TokenKind};
+use crate::cursor::Parsed;
+use crate::declare;
+use crate::finding;
+use crate::keywords::{STEP_NOT_YET, is_one_of};
+use crate::step::Parser;
+use base::diag::Span;
+
+impl Parser<'_> {
+    /// `DATA a b(options);`
+    pub(crate) fn data_statement(&mut self) -> Parsed<Vec<DatasetRef>> {
+        let (_, span) = self.cursor.expect_name("DATA")?;
+        let mut outputs = Vec::new();
+        let mut null = false;
+        while !self.cursor.is_at_end() {
+            if self.cursor.at_symbol("/") {
+                return Err(self
+                    .cursor
+                    .not_yet("option of the DATA statement after '/'"));
+            }
+            let output = self.cursor.dataset_ref()?;
+            if output.libref.is_none() && output.member.eq_ignore_ascii_case("_null_") {
+                null = true;
+            } else {
+                outputs.push(output);
+            }
+        }
+        if outputs.is_empty() && !null {
+            outputs.push(named("_DATA_", span));
+        }
+        self.close()?;
+        Ok(outputs)
+    }
+
+    pub(crate) fn simple_statement(&mut self, span: Span) -> Option<Box<Statement>> {
+        let index = self.cursor.index();
+        let parsed = self.simple_kind(&span);
+        let kind = self.recover(index, parsed)??;
+        Some(Box::new(Statement { span, kind }))
+    }
+
+    fn simple_kind(&mut self, span: &Span) -> Parsed<Option<StatementKind>> {
+        if self.cursor.eat_symbol(";") {
+            return Ok(Some(StatementKind::Empty));
+        }
+        if let Some(kind) = self.variable_statement()? {
+            self.close()?;
+            return Ok(Some(kind));
+        }
+        let Some(word) = self.cursor.peek_word() else {
+            let found = self
+                .cursor
+                .peek()
+                .map(crate::cursor::token_text)
+                .unwrap_or_default();
+            return Err(finding::out_of_order(span, &found));
+        };
+        let keyword = word.to_ascii_uppercase();
+        self.cursor.next();
+        if keyword == "COMMENT" {
+            self.skip();
+            return Ok(None);
+        }
+        let kind = self.keyword_statement(&keyword, span)?;
+        self.close()?;
+        Ok(Some(kind))
+    }
+
+    /// Assignments and sums, whatever their variable is called; and what is like them.
+    fn variable_statement(&mut self) -> Parsed<Option<StatementKind>> {
+        let name = match self.cursor.peek().map(|token| &token.kind) {
+            Some(TokenKind::Word(name) | TokenKind::Name(name)) => name.as_str(),
+            _ => return Ok(None),
+        };
+        let symbol = match self.cursor.peek_at(1).map(|token| &token.kind) {
+            Some(TokenKind::Symbol(symbol)) => *symbol,
+            _ => return Ok(None),
+        };
+        match symbol {
+            "=" => {
+                let (target, _) = self.cursor.expect_name("a variable")?;
+                self.cursor.next();
+                Ok(Some(StatementKind::Assign {
+                    target,
+                    value: self.cursor.expression()?,
+                }))
+            }
+            // `put +3 x` moves a pointer.
+            "+" if !is_one_of(name, &["PUT", "PUTLOG", "INPUT"]) => {
+                let (target, _) = self.cursor.expect_name("a variable")?;
+                self.cursor.next();
+                Ok(Some(StatementKind::Sum {
+                    target,
+                    value: self.cursor.expression()?,
+                }))
+            }
+            ":" => Err(self.cursor.not_yet("statement label")),
+            "." => Err(self.cursor.not_yet("call of a method")),
+            "{" | "[" => Err(self.cursor.not_yet("assignment to an array element")),
+            "(" if self.is_assigned_after_parentheses() => {
+                let what = format!("assignment to {}(…)", name.to_ascii_uppercase());
+                Err(self.cursor.not_yet(what))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn is_assigned_after_parentheses(&self) -> bool {
+        let mut ahead = self.cursor.clone();
+        ahead.next();
+        ahead.eat_symbol("(")
+            && ahead.parenthesised_text().is_ok()
+            && ahead.eat_symbol(")")
+            && ahead.at_symbol("=")
+            && !self.cursor.at_word("IF")
+    }
+
+    fn keyword_statement(&mut self, keyword: &str, span: &Span) -> Parsed<StatementKind> {
+        let cursor = &mut self.cursor;
+        Ok(match keyword {
+            "SET" => self.set(span)?,
+            "WHERE" => {
+                if cursor.at_word("ALSO") || cursor.at_word("SAME") {
+                    return Err(cursor.not_yet("WHERE ALSO statement"));
+                }
+                StatementKind::Where(cursor.where_expression()?)
+            }
+            "KEEP" => StatementKind::Keep(cursor.variable_list()?),
+            "DROP" => StatementKind::Drop(cursor.variable_list()?),
+            "RENAME" => StatementKind::Rename(cursor.renames()?),
+            "RETAIN" => StatementKind::Retain(declare::retain(cursor)?),
+            "LENGTH" => StatementKind::Length(declare::length(cursor)?),
+            "FORMAT" => StatementKind::Format(cursor.formats()?),
+            "INFORMAT" => StatementKind::Informat(cursor.formats()?),
+            "LABEL" => StatementKind::Label(cursor.labels()?),
+            "BY" => StatementKind::By(cursor.by_list()?),
+            "OUTPUT" => {
+                let mut datasets = Vec::new();
+                while !cursor.is_at_end() {
+                    datasets.push(cursor.dataset_ref()?);
+                }
+                StatementKind::Output(datasets)
+            }
+            "DELETE" => StatementKind::Delete,
+            "STOP" => StatementKind::Stop,
+            "RETURN" => StatementKind::Return,
+            "LEAVE" if self.loops > 0 || self.selects > 0 => StatementKind::Leave,
+            "CONTINUE" if self.loops > 0 => StatementKind::Continue,
+            _ if is_one_of(keyword, STEP_NOT_YET) => {
+                return Err(finding::not_yet(span, format!("{keyword} statement")));
+            }
+            _ => return Err(finding::out_of_order(span, keyword)),
+        })
+    }
+
+    /// `SET a b(options) END=last NOBS=n;`
+    fn set(&mut self, span: &Span) -> Parsed<StatementKind> {
+        let cursor = &mut self.cursor;
+        let (mut datasets, mut options) = (Vec::new(), Vec::new());
+        while !cursor.is_at_end() {
+            if cursor.eat_symbol("/") {
+                let (name, span) = cursor.expect_name("UNIQUE")?;
+                options.push(Setting {
+                    name,
+                    value: None,
+                    span,
+                });
+            } else if cursor.is_symbol_at(1, "=") {
+                options.push(cursor.setting()?);
+            } else {
+                datasets.push(cursor.dataset_ref()?);
+            }
+        }
+        if datasets.is_empty() {
+            datasets.push(named("_LAST_", span.clone()));
+        }
+        Ok(StatementKind::Set { datasets, options })
+    }
+}
+
+fn named(member: &str, span: Span) -> DatasetRef {
+    DatasetRef {
+        span,
+        libref: None,
+        member: member.to_owned(),
+        options: Vec::new(),
+    }
+}

@@ -1,0 +1,104 @@
+//! The language seen from outside: text in, steps and diagnostics out.
+
+mod cursors;
+mod errors;
+mod expressions;
+mod macros;
+mod print;
+mod robustness;
+mod sessions;
+mod statements;
+mod tokens;
+
+use lang::ast::Step;
+use lang::{Host, Pulled, Session};
+use std::collections::BTreeMap;
+
+/// Symbols and files in memory.
+#[derive(Default)]
+pub(crate) struct MemoryHost {
+    pub(crate) symbols: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
+}
+
+impl MemoryHost {
+    pub(crate) fn with(symbols: &[(&str, &str)]) -> Self {
+        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self {
+            symbols: symbols.iter().map(pair).collect(),
+            files: BTreeMap::new(),
+        }
+    }
+}
+
+impl Host for MemoryHost {
+    fn symbol(&self, name: &str) -> Option<String> {
+        self.symbols.get(name).cloned()
+    }
+
+    fn set_symbol(&mut self, name: &str, value: &str) {
+        self.symbols.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn include(&mut self, path: &str) -> Result<String, String> {
+        self.files
+            .get(path)
+            .cloned()
+            .ok_or_else(|| "there is no such file".to_owned())
+    }
+}
+
+/// Every pull of a program, the last one finished.
+pub(crate) fn pulls(text: &str, host: &mut MemoryHost) -> Vec<Pulled> {
+    let mut session = Session::new("program.sas", text);
+    let mut pulls = Vec::new();
+    loop {
+        let pulled = session.next(host);
+        let finished = pulled.finished;
+        pulls.push(pulled);
+        assert!(
+            pulls.len() <= text.len() + 100_000,
+            "the session does not end"
+        );
+        if finished {
+            return pulls;
+        }
+    }
+}
+
+/// All steps and all diagnostics of a program, each as a line.
+pub(crate) fn lines(text: &str, host: &mut MemoryHost) -> Vec<String> {
+    let mut lines = Vec::new();
+    for pulled in pulls(text, host) {
+        lines.extend(
+            pulled
+                .diagnostics
+                .iter()
+                .map(|d| format!("{}: {}", d.severity, d.message)),
+        );
+        lines.extend(pulled.step.as_ref().map(print::step));
+    }
+    lines
+}
+
+/// The only step of a program without findings.
+pub(crate) fn only_step(text: &str) -> Step {
+    let mut host = MemoryHost::default();
+    let mut steps = Vec::new();
+    for pulled in pulls(text, &mut host) {
+        assert!(
+            pulled.diagnostics.is_empty(),
+            "{text}: {:?}",
+            pulled.diagnostics
+        );
+        steps.extend(pulled.step);
+    }
+    assert_eq!(steps.len(), 1, "{text}");
+    steps.remove(0)
+}
+
+/// Checks the lines of a program.
+#[track_caller]
+pub(crate) fn check(text: &str, expect: &[&str]) {
+    assert_eq!(lines(text, &mut MemoryHost::default()), expect, "{text}");
+}
