@@ -50,12 +50,16 @@ impl Account {
     /// Starts at what the process has used now.
     pub fn open(meter: &dyn Meter) -> Self {
         meter.reset_memory_peak();
-        Self { start: meter.usage() }
+        Self {
+            start: meter.usage(),
+        }
     }
 
     /// Counts from the start of the process.
     pub fn from_process_start() -> Self {
-        Self { start: Usage::default() }
+        Self {
+            start: Usage::default(),
+        }
     }
 
     /// What was used since the start.

@@ -42,12 +42,16 @@ pub fn date(days: i64) -> Date {
 )]
 pub fn split(datetime: f64) -> (Date, u32) {
     let seconds = datetime.floor() as i64;
-    (date(seconds.div_euclid(86_400)), seconds.rem_euclid(86_400) as u32)
+    (
+        date(seconds.div_euclid(86_400)),
+        seconds.rem_euclid(86_400) as u32,
+    )
 }
 
 /// `JAN` … `DEC`.
-pub const MONTHS: [&str; 12] =
-    ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+pub const MONTHS: [&str; 12] = [
+    "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC",
+];
 
 #[cfg(test)]
 mod tests {

@@ -59,11 +59,20 @@ pub enum Number {
     /// Arithmetic; the index counts how often it met a missing value.
     Arithmetic(Arithmetic, Box<Self>, Box<Self>, usize),
     /// The smaller or larger of two, missing being smallest.
-    Extreme { larger: bool, left: Box<Self>, right: Box<Self> },
+    Extreme {
+        larger: bool,
+        left: Box<Self>,
+        right: Box<Self>,
+    },
     /// Numeric comparison: 1 or 0.
     Compare(Relation, Box<Self>, Box<Self>),
     /// Character comparison; `prefix` compares over the shorter length (`=:`).
-    CompareText { relation: Relation, left: Text, right: Text, prefix: bool },
+    CompareText {
+        relation: Relation,
+        left: Text,
+        right: Text,
+        prefix: bool,
+    },
     /// `a and b`
     And(Box<Self>, Box<Self>),
     /// `a or b`
@@ -75,7 +84,11 @@ pub enum Number {
     /// `c in ('a', 'b')`
     InText(Text, Vec<Vec<u8>>),
     /// `c like 'a%'`, `c contains 'a'`
-    Like { value: Text, pattern: Vec<u8>, contains: bool },
+    Like {
+        value: Text,
+        pattern: Vec<u8>,
+        contains: bool,
+    },
     /// A function of numbers.
     Call(function::OfNumbers, Vec<Self>),
     /// `missing(c)`: 1 if the text is blank.

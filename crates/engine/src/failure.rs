@@ -27,12 +27,14 @@ pub type Outcome<T> = Result<T, Failure>;
 impl Failure {
     /// An error about a file, a limit or the system.
     pub fn world(message: impl Into<String>) -> Self {
-        Self { lines: vec![FailureLine::World(message.into())] }
+        Self {
+            lines: vec![FailureLine::World(message.into())],
+        }
     }
 
     /// An error at a place in the program.
-    pub fn at(span: &Span, message: impl Into<String>) -> Self {
-        Diagnostic::error(span, message).into()
+    pub fn at(span: &Span, message: impl AsRef<str>) -> Self {
+        Diagnostic::error(span, placed(span, message.as_ref())).into()
     }
 
     /// A file operation failed while working on data set `name` (`LIB.MEMBER`).
@@ -46,7 +48,9 @@ impl Failure {
             }
             io::ErrorKind::NotFound => format!("File {name}.DATA does not exist: {error}."),
             io::ErrorKind::PermissionDenied => {
-                format!("User does not have appropriate authorization level for file {name}.DATA: {error}.")
+                format!(
+                    "User does not have appropriate authorization level for file {name}.DATA: {error}."
+                )
             }
             _ => format!("I/O processing of {name}.DATA did not complete: {error}."),
         })
@@ -56,7 +60,11 @@ impl Failure {
     pub fn format(name: &str, path: &std::path::Path, error: sas7bdat::Error) -> Self {
         match error {
             sas7bdat::Error::Io { action, source, .. } => {
-                let operation = if action == "read" { Operation::Read } else { Operation::Write };
+                let operation = if action == "read" {
+                    Operation::Read
+                } else {
+                    Operation::Write
+                };
                 Self::store(name, &StoreError::from_io(source, operation, path))
             }
             error => Self::world(format!(
@@ -67,8 +75,19 @@ impl Failure {
     }
 }
 
+/// The message with its place, as the language's own messages have it.
+pub fn placed(span: &Span, message: &str) -> String {
+    let message = message.strip_suffix('.').unwrap_or(message);
+    format!(
+        "{message} ({}, line {}, column {}).",
+        span.source, span.line, span.column
+    )
+}
+
 impl From<Diagnostic> for Failure {
     fn from(diagnostic: Diagnostic) -> Self {
-        Self { lines: vec![FailureLine::Program(diagnostic)] }
+        Self {
+            lines: vec![FailureLine::Program(diagnostic)],
+        }
     }
 }

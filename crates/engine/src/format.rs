@@ -70,7 +70,11 @@ fn fixed(value: f64, width: usize, decimals: usize) -> String {
         return right(&missing_text(value).to_string(), width);
     }
     let text = format!("{value:.decimals$}");
-    if text.len() <= width { right(&text, width) } else { best(value, width) }
+    if text.len() <= width {
+        right(&text, width)
+    } else {
+        best(value, width)
+    }
 }
 
 fn grouped(value: f64, decimals: usize) -> String {
@@ -95,7 +99,12 @@ pub fn number(value: f64, format: &Format) -> Option<String> {
     let (width, decimals) = (usize::from(format.width), usize::from(format.decimals));
     let or = |default| if width == 0 { default } else { width };
     let name = format.name.to_ascii_uppercase();
-    if value.is_nan() && matches!(name.as_str(), "DATE" | "DATETIME" | "TIME" | "COMMA" | "DOLLAR") {
+    if value.is_nan()
+        && matches!(
+            name.as_str(),
+            "DATE" | "DATETIME" | "TIME" | "COMMA" | "DOLLAR"
+        )
+    {
         return Some(right(&missing_text(value).to_string(), or(9)));
     }
     Some(match name.as_str() {
@@ -110,13 +119,25 @@ pub fn number(value: f64, format: &Format) -> Option<String> {
             let (date, second) = datetime::split(value);
             let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
             let month = MONTHS[date.month as usize - 1];
-            let year = if or(16) >= 18 { date.year } else { date.year.rem_euclid(100) };
-            let text = format!("{:02}{month}{year:02}:{hour:02}:{minute:02}:{second:02}", date.day);
+            let year = if or(16) >= 18 {
+                date.year
+            } else {
+                date.year.rem_euclid(100)
+            };
+            let text = format!(
+                "{:02}{month}{year:02}:{hour:02}:{minute:02}:{second:02}",
+                date.day
+            );
             right(&text, or(16))
         }
         "TIME" if or(8) >= 8 && value >= 0.0 => {
             let (_, second) = datetime::split(value.rem_euclid(86_400.0));
-            let text = format!("{}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+            let text = format!(
+                "{}:{:02}:{:02}",
+                second / 3600,
+                second / 60 % 60,
+                second % 60
+            );
             right(&text, or(8))
         }
         _ => return None,
@@ -135,7 +156,10 @@ fn zero_padded(value: f64, width: usize, decimals: usize) -> String {
 }
 
 /// DATE7. (`13SEP17`) and DATE9. (`13SEP2017`).
-#[expect(clippy::cast_possible_truncation, reason = "dates are far below 2^53 days")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "dates are far below 2^53 days"
+)]
 fn date_text(value: f64, width: usize) -> Option<String> {
     let date = datetime::date(value.floor() as i64);
     let month = MONTHS[date.month as usize - 1];
@@ -154,8 +178,12 @@ pub fn read_number(bytes: &[u8]) -> Option<f64> {
     if text.is_empty() || text == "." {
         return Some(missing::encode(0));
     }
-    let plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
-    text.parse().ok().filter(|value: &f64| plain && value.is_finite())
+    let plain = text
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+    text.parse()
+        .ok()
+        .filter(|value: &f64| plain && value.is_finite())
 }
 
 #[cfg(test)]
@@ -183,7 +211,14 @@ mod tests {
     #[test]
     fn formats_print() {
         let show = |name: &str, width, decimals, value| {
-            number(value, &Format { name: name.into(), width, decimals })
+            number(
+                value,
+                &Format {
+                    name: name.into(),
+                    width,
+                    decimals,
+                },
+            )
         };
         assert_eq!(show("DATE", 9, 0, 21_075.0).unwrap(), "13SEP2017");
         assert_eq!(show("DATE", 7, 0, 21_075.0).unwrap(), "13SEP17");

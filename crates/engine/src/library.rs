@@ -52,17 +52,26 @@ impl Library {
 
     /// Channel of a member that is only read.
     pub const fn read_channel(&self) -> Channel {
-        if self.work { Channel::Work } else { Channel::Input }
+        if self.work {
+            Channel::Work
+        } else {
+            Channel::Input
+        }
     }
 
     /// Channel of a member that is made or changed.
     pub const fn write_channel(&self) -> Channel {
-        if self.work { Channel::Work } else { Channel::Output }
+        if self.work {
+            Channel::Work
+        } else {
+            Channel::Output
+        }
     }
 
     /// The file of data set `member`: lower case, as SAS on UNIX names it.
     pub fn path(&self, member: &str) -> PathBuf {
-        self.directory.join(format!("{}.sas7bdat", member.to_ascii_lowercase()))
+        self.directory
+            .join(format!("{}.sas7bdat", member.to_ascii_lowercase()))
     }
 }
 
@@ -132,26 +141,38 @@ impl Libraries {
             ));
         };
         if !valid_name(member, MEMBER_MAX) {
-            return Err(Failure::at(span, format!("{member} is not a valid data set name.")));
+            return Err(Failure::at(
+                span,
+                format!("{member} is not a valid data set name."),
+            ));
         }
-        Ok(Member { library: library.clone(), name: member.to_ascii_uppercase() })
+        Ok(Member {
+            library: library.clone(),
+            name: member.to_ascii_uppercase(),
+        })
     }
 }
 
 /// Checks a libref as LIBNAME does.
 pub fn check_libref(libref: &str, directory: &Path) -> Result<(), String> {
     if !valid_name(libref, LIBREF_MAX) {
-        return Err(format!("{libref} is not a valid SAS name of at most {LIBREF_MAX} characters."));
+        return Err(format!(
+            "{libref} is not a valid SAS name of at most {LIBREF_MAX} characters."
+        ));
     }
     if directory.as_os_str().is_empty() {
-        return Err(format!("LIBNAME {libref} needs the path of a directory in quotation marks."));
+        return Err(format!(
+            "LIBNAME {libref} needs the path of a directory in quotation marks."
+        ));
     }
     Ok(())
 }
 
 fn valid_name(name: &str, longest: usize) -> bool {
     let mut bytes = name.bytes();
-    let start = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    let start = bytes
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
     start && name.len() <= longest && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
@@ -165,7 +186,10 @@ mod tests {
         assert!(!valid_name("1a", 8) && !valid_name("", 8) && !valid_name("toolongname", 8));
         assert!(!valid_name("../x", 32));
         let library = Library::permanent("in", "/data".into());
-        let member = Member { library, name: "S1".into() };
+        let member = Member {
+            library,
+            name: "S1".into(),
+        };
         assert_eq!(member.path(), Path::new("/data/s1.sas7bdat"));
         assert_eq!(member.lock_path(), Path::new("/data/s1.sas7bdat.lck"));
         assert_eq!(member.full_name(), "IN.S1");

@@ -15,7 +15,12 @@ impl Listing {
     pub fn new(out: Box<dyn Write + Send>) -> Self {
         let mut titles = [const { None }; 10];
         titles[0] = Some("The SAS System".to_owned());
-        Self { out, line_size: 132, titles, footnotes: [const { None }; 10] }
+        Self {
+            out,
+            line_size: 132,
+            titles,
+            footnotes: [const { None }; 10],
+        }
     }
 
     /// Columns of a line.
@@ -30,7 +35,11 @@ impl Listing {
 
     /// TITLEn or FOOTNOTEn: sets line `number` (1 to 10) and clears those after it.
     pub fn set_title(&mut self, footnote: bool, number: u8, text: Option<String>) {
-        let lines = if footnote { &mut self.footnotes } else { &mut self.titles };
+        let lines = if footnote {
+            &mut self.footnotes
+        } else {
+            &mut self.titles
+        };
         let index = usize::from(number.clamp(1, 10)) - 1;
         lines[index] = text;
         for line in &mut lines[index + 1..] {

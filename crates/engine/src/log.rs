@@ -43,7 +43,11 @@ pub struct Log {
 impl Log {
     /// A log written to `out`.
     pub fn new(out: Box<dyn Write + Send>) -> Self {
-        Self { out, counts: Counts::default(), failed: None }
+        Self {
+            out,
+            counts: Counts::default(),
+            failed: None,
+        }
     }
 
     /// Lines said so far, by kind.
@@ -97,24 +101,22 @@ impl Log {
 
     fn said(&mut self, severity: Severity, text: &str) {
         let mut lines = text.lines();
-        // SAS numbers some errors ("ERROR 180-322: …"); the number stands before the colon.
         let first = lines.next().unwrap_or_default();
-        self.line(&format!("{severity}: {first}"));
+        match numbered(first) {
+            Some((number, rest)) => self.line(&format!("{severity} {number}: {rest}")),
+            None => self.line(&format!("{severity}: {first}")),
+        }
         for line in lines {
             self.line(&format!("      {line}"));
         }
     }
 
-    /// A finding about the program, with its place.
+    /// A finding about the program; its message names the place.
     pub fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        let place = diagnostic.span.as_ref().map(|span| {
-            format!(" ({}, line {}, column {})", span.source, span.line, span.column)
-        });
-        let text = format!("{}{}", diagnostic.message, place.unwrap_or_default());
         match diagnostic.severity {
-            Severity::Note => self.note(&text),
-            Severity::Warning => self.warning(&text),
-            Severity::Error => self.error(&text),
+            Severity::Note => self.note(&diagnostic.message),
+            Severity::Warning => self.warning(&diagnostic.message),
+            Severity::Error => self.error(&diagnostic.message),
         }
     }
 
@@ -142,9 +144,21 @@ impl Log {
         self.timed("user cpu time", usage.user);
         self.timed("system cpu time", usage.system);
         let kib = |bytes: u64| format!("{:.2}k", bytes as f64 / 1024.0);
-        self.line(&format!("      {:<20}{}", "memory", kib(usage.memory_bytes)));
-        self.line(&format!("      {:<20}{}", "OS Memory", kib(usage.os_memory_bytes)));
-        self.line(&format!("      {:<20}{}", "Timestamp", timestamp(usage.ended)));
+        self.line(&format!(
+            "      {:<20}{}",
+            "memory",
+            kib(usage.memory_bytes)
+        ));
+        self.line(&format!(
+            "      {:<20}{}",
+            "OS Memory",
+            kib(usage.os_memory_bytes)
+        ));
+        self.line(&format!(
+            "      {:<20}{}",
+            "Timestamp",
+            timestamp(usage.ended)
+        ));
         let step = format!("      {:<34}{}", "Step Count", usage.step);
         self.line(&format!("{step}  Switch Count  {}", usage.switches));
         for (label, value) in [
@@ -159,6 +173,14 @@ impl Log {
             self.line(&format!("      {label:<34}{value}"));
         }
     }
+}
+
+/// SAS numbers some errors: `180-322: …` becomes `ERROR 180-322: …`.
+fn numbered(text: &str) -> Option<(&str, &str)> {
+    let (number, rest) = text.split_once(": ")?;
+    let (left, right) = number.split_once('-')?;
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    (digits(left) && digits(right)).then_some((number, rest))
 }
 
 /// How much accounting a step prints: NOSTIMER, STIMER, FULLSTIMER.
@@ -252,7 +274,10 @@ mod tests {
             system: Duration::from_millis(1_073_780),
             memory_bytes: 4_300_337_469,
             os_memory_bytes: 4_302_479_360,
-            ended: WallClock { sas_datetime: 1_787_733_462.0, utc_offset: 0.0 },
+            ended: WallClock {
+                sas_datetime: 1_787_733_462.0,
+                utc_offset: 0.0,
+            },
             step: 5,
             switches: 676,
             page_faults: 149,
@@ -293,7 +318,14 @@ NOTE: PROCEDURE SORT used (Total process time):
             log.source(12, "run;  ");
             log.note("one\ntwo");
             log.error("bad");
-            assert_eq!(log.counts(), Counts { notes: 1, warnings: 0, errors: 1 });
+            assert_eq!(
+                log.counts(),
+                Counts {
+                    notes: 1,
+                    warnings: 0,
+                    errors: 1
+                }
+            );
         });
         assert_eq!(text, "12         run;\nNOTE: one\n      two\nERROR: bad\n");
     }

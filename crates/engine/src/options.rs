@@ -151,7 +151,9 @@ impl Options {
 
     /// How much a sort may hold in memory: SORTSIZE, but within MEMSIZE.
     pub fn sort_memory(&self) -> u64 {
-        self.sortsize.min(self.memsize.saturating_sub(Bytes::mib(64).0)).max(Bytes::mib(1).0)
+        self.sortsize
+            .min(self.memsize.saturating_sub(Bytes::mib(64).0))
+            .max(Bytes::mib(1).0)
     }
 }
 
@@ -199,7 +201,9 @@ pub fn filelocks(value: &str) -> Result<FileLocks, String> {
         "FAIL" => Ok(FileLocks::Fail),
         "NONE" => Ok(FileLocks::None),
         "CONTINUE" => Ok(FileLocks::Continue),
-        _ => Err(format!("FILELOCKS={value} is not valid; use FAIL, NONE or CONTINUE.")),
+        _ => Err(format!(
+            "FILELOCKS={value} is not valid; use FAIL, NONE or CONTINUE."
+        )),
     }
 }
 
@@ -209,7 +213,9 @@ pub fn compression(value: &str) -> Result<Compression, String> {
         "NO" | "OFF" | "N" => Ok(Compression::None),
         "YES" | "ON" | "Y" | "CHAR" => Ok(Compression::Char),
         "BINARY" => Ok(Compression::Binary),
-        _ => Err(format!("COMPRESS={value} is not valid; use NO, CHAR (or YES) or BINARY.")),
+        _ => Err(format!(
+            "COMPRESS={value} is not valid; use NO, CHAR (or YES) or BINARY."
+        )),
     }
 }
 

@@ -13,7 +13,7 @@ use lang::ast::{Global, GlobalKind, ProcStep, Setting, Step};
 
 use crate::accounting::{Account, StepSummary};
 use crate::datastep;
-use crate::failure::{Failure, FailureLine, Outcome};
+use crate::failure::{Failure, FailureLine, Outcome, placed};
 use crate::library::{self, Libraries, Library};
 use crate::listing::Listing;
 use crate::log::{Counts, Log, Timing};
@@ -132,9 +132,11 @@ impl Session {
             last_dataset: None,
         };
         let work = world.make_work_directory(&setup.work, &setup.host, setup.process_id)?;
-        world.libraries.assign(Library { work: true, ..Library::permanent("WORK", work) });
-        if let Err(failure) =
-            world.make_util_directory(&setup.util, &setup.host, setup.process_id)
+        world.libraries.assign(Library {
+            work: true,
+            ..Library::permanent("WORK", work)
+        });
+        if let Err(failure) = world.make_util_directory(&setup.util, &setup.host, setup.process_id)
         {
             world.temporaries.remove_all(world.store.as_ref());
             return Err(failure);
@@ -166,7 +168,9 @@ impl Session {
         let account = Account::from_process_start();
         let usage = account.settle(self.world.meter.as_ref(), self.steps, 0);
         if timing != Timing::None {
-            self.world.log.timing("SAS initialization used:", &usage, timing);
+            self.world
+                .log
+                .timing("SAS initialization used:", &usage, timing);
         }
     }
 
@@ -174,7 +178,10 @@ impl Session {
         let mut language = lang::Session::new(name, text);
         while !self.ended {
             let pulled = {
-                let mut host = Host { world: &mut self.world, include: self.include.as_ref() };
+                let mut host = Host {
+                    world: &mut self.world,
+                    include: self.include.as_ref(),
+                };
                 language.next(&mut host)
             };
             let before = self.world.log.counts();
@@ -201,6 +208,11 @@ impl Session {
         }
     }
 
+    /// An error outside steps: nothing was being processed that could stop.
+    fn error_at(&mut self, span: &Span, message: impl AsRef<str>) {
+        self.world.log.error(&placed(span, message.as_ref()));
+    }
+
     fn step(&mut self, step: &Step, before: Counts) {
         match step {
             Step::Global(global) => self.global(global),
@@ -223,7 +235,7 @@ impl Session {
                 "Procedure {name} not found or not implemented yet; there are {}.",
                 there.join(", ")
             );
-            self.diagnostic(&Diagnostic::error(&step.span, message));
+            self.error_at(&step.span, message);
             return;
         };
         // A procedure with run groups is one step: its account stays open until QUIT.
@@ -239,7 +251,10 @@ impl Session {
 
     fn open_step(&mut self, before: Counts) -> OpenStep {
         self.steps += 1;
-        OpenStep { account: Account::open(self.world.meter.as_ref()), before }
+        OpenStep {
+            account: Account::open(self.world.meter.as_ref()),
+            before,
+        }
     }
 
     fn report(&mut self, outcome: Outcome<()>) {
@@ -251,7 +266,9 @@ impl Session {
     /// Tells the log and the observer what a finished step used.
     fn close_step(&mut self, open: OpenStep, name: &str, data_step: bool) {
         let meter = self.world.meter.clone();
-        let usage = open.account.settle(meter.as_ref(), self.steps, self.memory_peak_bytes);
+        let usage = open
+            .account
+            .settle(meter.as_ref(), self.steps, self.memory_peak_bytes);
         self.memory_peak_bytes = usage.os_memory_bytes;
         let title = match data_step {
             true => "DATA statement used (Total process time):".to_owned(),
@@ -284,7 +301,8 @@ impl Session {
                 FailureLine::World(text) => self.world.log.error(text),
             }
         }
-        self.world.note("The SAS System stopped processing this step because of errors.");
+        self.world
+            .note("The SAS System stopped processing this step because of errors.");
     }
 
     fn global(&mut self, global: &Global) {
@@ -294,10 +312,16 @@ impl Session {
                     self.option(setting);
                 }
             }
-            GlobalKind::Libname { libref, path, clear, engine, options } => {
+            GlobalKind::Libname {
+                libref,
+                path,
+                clear,
+                engine,
+                options,
+            } => {
                 if let Some(engine) = engine.as_deref().filter(|name| !is_base_engine(name)) {
                     let message = format!("The {engine} engine cannot be found; use V9 or BASE.");
-                    self.diagnostic(&Diagnostic::error(&global.span, message));
+                    self.error_at(&global.span, message);
                 } else if *clear {
                     self.clear_library(libref, &global.span);
                 } else {
@@ -305,8 +329,14 @@ impl Session {
                     self.assign_library(libref, path, options, &global.span);
                 }
             }
-            GlobalKind::Title { footnote, number, text } => {
-                self.world.listing.set_title(*footnote, *number, text.clone());
+            GlobalKind::Title {
+                footnote,
+                number,
+                text,
+            } => {
+                self.world
+                    .listing
+                    .set_title(*footnote, *number, text.clone());
             }
             GlobalKind::EndSas => self.ended = true,
             GlobalKind::Put(text) => self.world.log.line(text),
@@ -314,22 +344,29 @@ impl Session {
     }
 
     fn option(&mut self, setting: &Setting) {
-        if let Err(message) = self.world.options.set(&setting.name, setting.value.as_deref()) {
-            self.diagnostic(&Diagnostic::error(&setting.span, message));
+        if let Err(message) = self
+            .world
+            .options
+            .set(&setting.name, setting.value.as_deref())
+        {
+            self.error_at(&setting.span, message);
         }
-        self.world.listing.set_line_size(self.world.options.linesize);
+        self.world
+            .listing
+            .set_line_size(self.world.options.linesize);
     }
 
     fn clear_library(&mut self, libref: &str, span: &Span) {
         let upper = libref.to_ascii_uppercase();
         if upper == "WORK" {
             let message = "Librefs WORK, SASHELP and SASUSER cannot be cleared.";
-            self.diagnostic(&Diagnostic::error(span, message));
+            self.error_at(span, message);
         } else if self.world.libraries.clear(libref) {
-            self.world.note(&format!("Libref {upper} has been deassigned."));
+            self.world
+                .note(&format!("Libref {upper} has been deassigned."));
         } else {
             let message = format!("Libref {upper} is not assigned.");
-            self.diagnostic(&Diagnostic::warning(span, message));
+            self.world.log.warning(&placed(span, message.as_ref()));
         }
     }
 
@@ -337,13 +374,18 @@ impl Session {
         let mut library = Library::permanent(libref, path.into());
         let mut check = || -> Result<(), String> {
             library::check_libref(libref, &library.directory)?;
-            settings.iter().try_for_each(|setting| set_library_option(&mut library, setting))
+            settings
+                .iter()
+                .try_for_each(|setting| set_library_option(&mut library, setting))
         };
         if let Err(message) = check() {
-            self.diagnostic(&Diagnostic::error(span, message));
+            self.error_at(span, message);
             return;
         }
-        let found = self.world.store.stat(library.read_channel(), &library.directory);
+        let found = self
+            .world
+            .store
+            .stat(library.read_channel(), &library.directory);
         match found {
             Ok(Some(stat)) if stat.directory => {
                 self.world.note(&format!(
@@ -354,8 +396,9 @@ impl Session {
                 self.world.libraries.assign(library);
             }
             Ok(_) => {
-                let message = format!("Library {} does not exist: no directory {path}.", library.libref);
-                self.diagnostic(&Diagnostic::error(span, message));
+                let libref = &library.libref;
+                let message = format!("Library {libref} does not exist: no directory {path}.");
+                self.error_at(span, message);
             }
             Err(error) => self.failed(&Failure::world(error.to_string())),
         }
@@ -368,7 +411,9 @@ impl Session {
         let meter = self.world.meter.clone();
         let usage = account.settle(meter.as_ref(), self.steps, self.memory_peak_bytes);
         if timing != Timing::None {
-            self.world.log.timing("The SAS System used:", &usage, timing);
+            self.world
+                .log
+                .timing("The SAS System used:", &usage, timing);
         }
         let counts = self.world.log.counts();
         self.world.listing.flush();
@@ -378,7 +423,9 @@ impl Session {
 }
 
 fn is_base_engine(name: &str) -> bool {
-    ["V9", "BASE"].iter().any(|base| base.eq_ignore_ascii_case(name))
+    ["V9", "BASE"]
+        .iter()
+        .any(|base| base.eq_ignore_ascii_case(name))
 }
 
 fn set_library_option(library: &mut Library, setting: &Setting) -> Result<(), String> {
@@ -394,7 +441,11 @@ fn set_library_option(library: &mut Library, setting: &Setting) -> Result<(), St
             })?);
         }
         "ACCESS" if value.eq_ignore_ascii_case("readonly") => library.read_only = true,
-        name => return Err(format!("LIBNAME option {name} is not recognized or not implemented yet.")),
+        name => {
+            return Err(format!(
+                "LIBNAME option {name} is not recognized or not implemented yet."
+            ));
+        }
     }
     Ok(())
 }
@@ -411,7 +462,9 @@ impl lang::Host for Host<'_> {
     }
 
     fn set_symbol(&mut self, name: &str, value: &str) {
-        self.world.symbols.insert(name.to_ascii_uppercase(), value.to_owned());
+        self.world
+            .symbols
+            .insert(name.to_ascii_uppercase(), value.to_owned());
     }
 
     fn include(&mut self, path: &str) -> Result<String, String> {

@@ -50,7 +50,13 @@ impl Sorter {
     /// An empty sort; `expected_rows` bounds the memory taken for small inputs.
     pub fn new(plan: SortPlan, expected_rows: u64) -> Self {
         let buffer = RowBuffer::new(plan.row_bytes, plan.memory_bytes, expected_rows);
-        Self { plan, buffer, file: None, runs: Vec::new(), rows: 0 }
+        Self {
+            plan,
+            buffer,
+            file: None,
+            runs: Vec::new(),
+            rows: 0,
+        }
     }
 
     /// Room for the next row; fill it, then call [`Self::added`].
@@ -76,7 +82,9 @@ impl Sorter {
             None => create_utility_file(world)?,
         };
         let mut writer = RunWriter::new(&mut file, self.plan.block_bytes);
-        self.buffer.drain(|row| writer.write_row(row)).map_err(spill_failure)?;
+        self.buffer
+            .drain(|row| writer.write_row(row))
+            .map_err(spill_failure)?;
         self.runs.push(writer.finish().map_err(spill_failure)?);
         self.file = Some(file);
         Ok(())
@@ -94,11 +102,15 @@ impl Sorter {
             runs: 0,
             merges: 0,
         };
-        let mut unique = Unique::new(&self.plan);
+        let mut unique = Unique::default();
         if self.runs.is_empty() {
             self.buffer.sort(&self.plan.key, self.plan.threads);
             self.buffer.drain(|row| {
-                if unique.passes(row) { emit(row, world) } else { Ok(()) }
+                if unique.passes(&self.plan, row) {
+                    emit(row, world)
+                } else {
+                    Ok(())
+                }
             })?;
             return Ok(summary);
         }
@@ -116,7 +128,7 @@ impl Sorter {
         summary.merges += 1;
         let mut merge = Merge::new(&file, &self.runs, &self.plan).map_err(spill_failure)?;
         while let Some(row) = merge.next_row().map_err(spill_failure)? {
-            if unique.passes(row) {
+            if unique.passes(&self.plan, row) {
                 emit(row, world)?;
             }
         }
@@ -155,23 +167,19 @@ impl SortPlan {
 }
 
 /// Lets the first row of every key pass.
-struct Unique<'a> {
-    plan: &'a SortPlan,
+#[derive(Default)]
+struct Unique {
     last: Option<Vec<u8>>,
 }
 
-impl<'a> Unique<'a> {
-    fn new(plan: &'a SortPlan) -> Self {
-        Self { plan, last: None }
-    }
-
+impl Unique {
     #[inline]
-    fn passes(&mut self, row: &[u8]) -> bool {
-        if !self.plan.unique {
+    fn passes(&mut self, plan: &SortPlan, row: &[u8]) -> bool {
+        if !plan.unique {
             return true;
         }
         match &mut self.last {
-            Some(last) if self.plan.key.compare(last, row).is_eq() => false,
+            Some(last) if plan.key.compare(last, row).is_eq() => false,
             Some(last) => {
                 last.copy_from_slice(row);
                 true
@@ -198,13 +206,20 @@ fn spill_failure(error: base::store::StoreError) -> Failure {
 /// `ut<serial>.utl` in the session's utility directory.
 fn create_utility_file(world: &mut World) -> Outcome<UtilityFile> {
     world.util_files += 1;
-    let path = world.util_directory.join(format!("ut{:06}.utl", world.util_files));
-    let file: Box<dyn StoreFile> =
-        world.store.create(Channel::Util, &path, Creation::New).map_err(spill_failure)?;
+    let path = world
+        .util_directory
+        .join(format!("ut{:06}.utl", world.util_files));
+    let file: Box<dyn StoreFile> = world
+        .store
+        .create(Channel::Util, &path, Creation::New)
+        .map_err(spill_failure)?;
     Ok(UtilityFile { file, path, end: 0 })
 }
 
 fn remove_utility_file(world: &World, file: UtilityFile) -> Outcome<()> {
     file.file.close().map_err(spill_failure)?;
-    world.store.remove(Channel::Util, &file.path).map_err(spill_failure)
+    world
+        .store
+        .remove(Channel::Util, &file.path)
+        .map_err(spill_failure)
 }

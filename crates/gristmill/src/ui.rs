@@ -1,6 +1,10 @@
 //! Talking to people: data on standard output, everything else on standard error.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the one place that prints"
+)]
 
 /// A line of data.
 pub fn data(line: &str) {

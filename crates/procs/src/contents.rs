@@ -66,7 +66,11 @@ fn describe(world: &mut World, name: &str, path: &str, metadata: &Metadata) {
     let representation = format!(
         "{}-bit, {} endian, {}",
         metadata.word_bits,
-        if metadata.endian == Endian::Big { "big" } else { "little" },
+        if metadata.endian == Endian::Big {
+            "big"
+        } else {
+            "little"
+        },
         metadata.host
     );
     let pairs = [
@@ -82,13 +86,16 @@ fn describe(world: &mut World, name: &str, path: &str, metadata: &Metadata) {
         ("Compressed", compressed.to_owned()),
         ("Label", metadata.label.clone()),
         ("Data Representation", representation),
-        ("Encoding", metadata.encoding.name().to_owned()),
+        ("Encoding", metadata.encoding.name.to_owned()),
         ("Data Set Page Size", metadata.page_bytes.to_string()),
         ("Header Size", metadata.header_bytes.to_string()),
         ("Number of Data Set Pages", metadata.pages.to_string()),
         ("First Data Page", metadata.first_data_page.to_string()),
         ("Max Obs per Page", metadata.rows_per_page.to_string()),
-        ("Obs in First Data Page", metadata.mix_rows.min(metadata.rows).to_string()),
+        (
+            "Obs in First Data Page",
+            metadata.mix_rows.min(metadata.rows).to_string(),
+        ),
         ("Release Created", metadata.release.clone()),
         ("Host Created", metadata.os_name.clone()),
         ("File Name", path.to_owned()),
@@ -111,7 +118,13 @@ fn list_variables(world: &mut World, metadata: &Metadata, by_position: bool) {
     listing.line(heading);
     listing.line("");
     let widest = |of: fn(&Variable) -> usize, least: usize| {
-        metadata.variables.iter().map(of).max().unwrap_or(0).max(least)
+        metadata
+            .variables
+            .iter()
+            .map(of)
+            .max()
+            .unwrap_or(0)
+            .max(least)
     };
     let name_width = widest(|v| v.name.chars().count(), 8);
     let format_width = widest(|v| shown(&v.format, v.kind).len(), 6);
@@ -122,7 +135,11 @@ fn list_variables(world: &mut World, metadata: &Metadata, by_position: bool) {
     ));
     listing.line("");
     for (index, variable) in numbered {
-        let kind = if variable.kind == Kind::Numeric { "Num" } else { "Char" };
+        let kind = if variable.kind == Kind::Numeric {
+            "Num"
+        } else {
+            "Char"
+        };
         listing.line(&format!(
             "{:>6}  {:<name_width$}  {kind:<4}  {:>5}  {:<format_width$}  {:<informat_width$}  {}",
             index + 1,
@@ -141,8 +158,20 @@ fn shown(format: &Format, kind: Kind) -> String {
     if format.name.is_empty() && format.width == 0 {
         return String::new();
     }
-    let mark = if kind == Kind::Character && !format.name.starts_with('$') { "$" } else { "" };
-    let width = if format.width == 0 { String::new() } else { format.width.to_string() };
-    let decimals = if format.decimals == 0 { String::new() } else { format.decimals.to_string() };
+    let mark = if kind == Kind::Character && !format.name.starts_with('$') {
+        "$"
+    } else {
+        ""
+    };
+    let width = if format.width == 0 {
+        String::new()
+    } else {
+        format.width.to_string()
+    };
+    let decimals = if format.decimals == 0 {
+        String::new()
+    } else {
+        format.decimals.to_string()
+    };
     format!("{mark}{}{width}.{decimals}", format.name)
 }

@@ -38,7 +38,10 @@ impl Procedure for Datasets {
                 }
                 "MT" | "MEMTYPE" => {
                     let kind = cursor.setting()?.value.unwrap_or_default();
-                    if !["DATA", "ALL"].iter().any(|known| known.eq_ignore_ascii_case(&kind)) {
+                    if !["DATA", "ALL"]
+                        .iter()
+                        .any(|known| known.eq_ignore_ascii_case(&kind))
+                    {
                         let message = format!("MEMTYPE={kind}: only DATA is implemented.");
                         return Err(cursor.fail(message).into());
                     }
@@ -80,7 +83,11 @@ fn members(world: &World, library: &Library) -> Outcome<Vec<String>> {
         .store
         .list(library.write_channel(), &library.directory)
         .map_err(|error| failure(library, &error))?;
-    Ok(names.iter().filter_map(|name| name.strip_suffix(".sas7bdat")).map(str::to_owned).collect())
+    Ok(names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".sas7bdat"))
+        .map(str::to_owned)
+        .collect())
 }
 
 fn delete(
@@ -94,13 +101,21 @@ fn delete(
     let name = member.full_name();
     let channel: Channel = library.write_channel();
     let path = member.path();
-    let there = world.store.stat(channel, &path).map_err(|error| failure(library, &error))?;
+    let there = world
+        .store
+        .stat(channel, &path)
+        .map_err(|error| failure(library, &error))?;
     if there.is_none() {
         if !silent {
-            world.note(&format!("The file {name} (memtype=DATA) was not found, but appears on a DELETE statement."));
+            world.note(&format!(
+                "The file {name} (memtype=DATA) was not found, but appears on a DELETE statement."
+            ));
         }
         return Ok(());
     }
     world.note(&format!("Deleting {name} (memtype=DATA)."));
-    world.store.remove(channel, &path).map_err(|error| Failure::store(&name, &error))
+    world
+        .store
+        .remove(channel, &path)
+        .map_err(|error| Failure::store(&name, &error))
 }

@@ -69,7 +69,10 @@ impl Procedure for Print {
         }
         world.listing.end();
         if number == 0 {
-            world.note(&format!("No observations in data set {}.", input.member().full_name()));
+            world.note(&format!(
+                "No observations in data set {}.",
+                input.member().full_name()
+            ));
         }
         input.finish(world)?;
         Ok(())
@@ -110,16 +113,27 @@ fn parse(step: &ProcStep) -> Outcome<Statements> {
 
 fn chosen(input: &Input, lists: Option<&[VariableList]>) -> Outcome<Vec<Field>> {
     let fields = input.fields();
-    let Some(lists) = lists else { return Ok(fields.to_vec()) };
+    let Some(lists) = lists else {
+        return Ok(fields.to_vec());
+    };
     let name = input.member().full_name();
     let absent = |variable: &str, span: &Span| {
-        Some(Failure::at(span, format!("Variable {variable} not found on file {name}.")))
+        Some(Failure::at(
+            span,
+            format!("Variable {variable} not found on file {name}."),
+        ))
     };
     // A variable may be printed twice if it is named twice.
     if let [only] = lists {
-        return Ok(select(fields, only, absent)?.into_iter().map(|i| fields[i].clone()).collect());
+        return Ok(select(fields, only, absent)?
+            .into_iter()
+            .map(|i| fields[i].clone())
+            .collect());
     }
-    Ok(select_all(fields, lists, absent)?.into_iter().map(|i| fields[i].clone()).collect())
+    Ok(select_all(fields, lists, absent)?
+        .into_iter()
+        .map(|i| fields[i].clone())
+        .collect())
 }
 
 /// Says which formats are not there; their values are printed with BEST12. or as they are.
@@ -140,11 +154,12 @@ fn cell(field: &Field, row: &[u8]) -> String {
         Kind::Numeric => {
             let value = field.slot.number(row);
             let text = format::number(value, &field.variable.format);
-            text.unwrap_or_else(|| format::best(value, 12)).trim_start().to_owned()
+            text.unwrap_or_else(|| format::best(value, 12))
+                .trim_start()
+                .to_owned()
         }
-        Kind::Character => {
-            String::from_utf8_lossy(trimmed(field.slot.bytes(row))).replace(|c: char| c.is_control(), ".")
-        }
+        Kind::Character => String::from_utf8_lossy(trimmed(field.slot.bytes(row)))
+            .replace(|c: char| c.is_control(), "."),
     }
 }
 
@@ -158,7 +173,11 @@ fn print_page(world: &mut World, fields: &[Field], statements: &Statements, page
     headings.extend(fields.iter().map(|field| {
         let variable = &field.variable;
         let labelled = statements.labels && !variable.label.is_empty();
-        let text = if labelled { &variable.label } else { &variable.name };
+        let text = if labelled {
+            &variable.label
+        } else {
+            &variable.name
+        };
         (text.clone(), variable.kind == Kind::Numeric)
     }));
     let widths: Vec<usize> = headings
@@ -184,7 +203,11 @@ fn print_page(world: &mut World, fields: &[Field], statements: &Statements, page
         let line = |text: &dyn Fn(usize) -> String| {
             let cells = columns.iter().map(|column| {
                 let (width, text) = (widths[*column], text(*column));
-                if headings[*column].1 { format!("{text:>width$}") } else { format!("{text:<width$}") }
+                if headings[*column].1 {
+                    format!("{text:>width$}")
+                } else {
+                    format!("{text:<width$}")
+                }
             });
             cells.collect::<Vec<_>>().join("  ")
         };

@@ -54,7 +54,11 @@ fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
                     cursor.expect_word("DATA")?;
                 }
                 let dataset = dataset_value(&mut cursor)?;
-                if is_out { out = Some(dataset) } else { data = Some(dataset) }
+                if is_out {
+                    out = Some(dataset)
+                } else {
+                    data = Some(dataset)
+                }
                 continue;
             }
             "NODUPKEY" => no_duplicate_keys = true,
@@ -88,9 +92,20 @@ fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
         cursor.expect_end()?;
     }
     let Some((by, by_span)) = by else {
-        return Err(Failure::at(&step.span, "No BY statement used or no sort keys given."));
+        return Err(Failure::at(
+            &step.span,
+            "No BY statement used or no sort keys given.",
+        ));
     };
-    Ok(Statements { data, out, by, by_span, conditions, no_duplicate_keys, options })
+    Ok(Statements {
+        data,
+        out,
+        by,
+        by_span,
+        conditions,
+        no_duplicate_keys,
+        options,
+    })
 }
 
 fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
@@ -115,7 +130,11 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
         row_bytes,
         memory_bytes: statements.options.sort_memory(),
         block_bytes: statements.options.ubufsize,
-        threads: if statements.options.threads { world.threads() } else { 1 },
+        threads: if statements.options.threads {
+            world.threads()
+        } else {
+            1
+        },
         unique: statements.no_duplicate_keys,
     };
     let mut sorter = Sorter::new(plan, input.metadata().rows);
@@ -148,7 +167,9 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     }
     if statements.no_duplicate_keys {
         let dropped = read - rows;
-        world.note(&format!("{dropped} observations with duplicate key values were deleted."));
+        world.note(&format!(
+            "{dropped} observations with duplicate key values were deleted."
+        ));
     }
     output.finish(world)?;
     Ok(())
@@ -171,7 +192,10 @@ fn output_target(statements: &Statements) -> Outcome<&DatasetRef> {
 
 fn kept_fields(fields: &[Field], options: &DatasetOptions<'_>, name: &str) -> Outcome<Vec<Field>> {
     let absent = |variable: &str, span: &Span| {
-        Some(Failure::at(span, format!("The variable {variable} is not in {name}.")))
+        Some(Failure::at(
+            span,
+            format!("The variable {variable} is not in {name}."),
+        ))
     };
     let mut kept: Vec<usize> = (0..fields.len()).collect();
     if let Some(lists) = options.keep {
@@ -182,14 +206,21 @@ fn kept_fields(fields: &[Field], options: &DatasetOptions<'_>, name: &str) -> Ou
         let dropped = select_all(fields, lists, absent)?;
         kept.retain(|index| !dropped.contains(index));
     }
-    Ok(kept.into_iter().map(|index| fields[index].clone()).collect())
+    Ok(kept
+        .into_iter()
+        .map(|index| fields[index].clone())
+        .collect())
 }
 
 fn rename(mut variables: Vec<Variable>, options: &DatasetOptions<'_>) -> Outcome<Vec<Variable>> {
     for (old, new) in options.rename {
-        let found = variables.iter_mut().find(|v| v.name.eq_ignore_ascii_case(old));
+        let found = variables
+            .iter_mut()
+            .find(|v| v.name.eq_ignore_ascii_case(old));
         let Some(variable) = found else {
-            return Err(Failure::world(format!("Variable {old} in RENAME= is not written.")));
+            return Err(Failure::world(format!(
+                "Variable {old} in RENAME= is not written."
+            )));
         };
         variable.name.clone_from(new);
     }
@@ -198,7 +229,14 @@ fn rename(mut variables: Vec<Variable>, options: &DatasetOptions<'_>) -> Outcome
 
 fn pairs(kept: &[Field], layout: &Layout) -> Vec<(Slot, Slot)> {
     let place = |(field, offset): (&Field, &u32)| {
-        (field.slot, Slot { offset: *offset, big_endian: false, ..field.slot })
+        (
+            field.slot,
+            Slot {
+                offset: *offset,
+                big_endian: false,
+                ..field.slot
+            },
+        )
     };
     kept.iter().zip(&layout.offsets).map(place).collect()
 }
@@ -220,14 +258,24 @@ fn key(
         })?;
         for index in found {
             let from = fields[index].slot;
-            let travelling = pairs.iter().find(|(source, _)| *source == from).map(|(_, to)| *to);
+            let travelling = pairs
+                .iter()
+                .find(|(source, _)| *source == from)
+                .map(|(_, to)| *to);
             let slot = travelling.unwrap_or_else(|| {
-                let to = Slot { offset: row_bytes, big_endian: false, ..from };
+                let to = Slot {
+                    offset: row_bytes,
+                    big_endian: false,
+                    ..from
+                };
                 pairs.push((from, to));
                 row_bytes += from.length;
                 to
             });
-            keys.push(KeyField { slot, descending: by.descending });
+            keys.push(KeyField {
+                slot,
+                descending: by.descending,
+            });
         }
     }
     if keys.is_empty() {

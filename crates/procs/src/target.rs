@@ -36,5 +36,9 @@ pub(crate) fn dataset_value(cursor: &mut Cursor<'_>) -> Outcome<DatasetRef> {
 /// The error for an option or statement that a procedure does not have (yet).
 pub(crate) fn unknown(cursor: &Cursor<'_>, procedure: &str, what: &str) -> Failure {
     let word = cursor.peek_word().unwrap_or("this").to_ascii_uppercase();
-    cursor.fail(format!("PROC {procedure}: the {what} {word} is not valid or not implemented yet.")).into()
+    cursor
+        .fail(format!(
+            "PROC {procedure}: the {what} {word} is not valid or not implemented yet."
+        ))
+        .into()
 }

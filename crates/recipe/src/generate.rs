@@ -32,11 +32,24 @@ struct Drawn {
 #[derive(Debug, Clone)]
 enum How {
     Random,
-    Integer { from: i64, count: u64 },
-    Level { levels: u64, values: Stream },
-    Sequence { start: i64, step: i64 },
+    Integer {
+        from: i64,
+        count: u64,
+    },
+    Level {
+        levels: u64,
+        values: Stream,
+    },
+    Sequence {
+        start: i64,
+        step: i64,
+    },
     /// `table` has 64 entries: the alphabet, repeated.
-    Character { used: usize, words: u64, table: Box<[u8; 64]> },
+    Character {
+        used: usize,
+        words: u64,
+        table: Box<[u8; 64]>,
+    },
 }
 
 impl Generator {
@@ -51,14 +64,25 @@ impl Generator {
             let (offset, stream) = (*offset as usize, root.child(number as u64));
             match fixed(&column.kind) {
                 Some(bytes) => template[offset..offset + bytes.len()].copy_from_slice(&bytes),
-                None => drawn.push(Drawn { offset, stream, how: how(&column.kind, stream) }),
+                None => drawn.push(Drawn {
+                    offset,
+                    stream,
+                    how: how(&column.kind, stream),
+                }),
             }
             if let Kind::Character { length, used, .. } = column.kind {
                 template[offset + used as usize..offset + length as usize].fill(b' ');
             }
         }
         let (repeat, period) = (recipe.repeat, recipe.period);
-        Self { variables, layout, repeat, period, drawn, template }
+        Self {
+            variables,
+            layout,
+            repeat,
+            period,
+            drawn,
+            template,
+        }
     }
 
     /// The variables, in order.
@@ -73,7 +97,11 @@ impl Generator {
 
     /// The number that decides what is in row `row`: rows with the same number are the same.
     fn identity(&self, row: u64) -> u64 {
-        let row = if self.period == 0 { row } else { row % self.period };
+        let row = if self.period == 0 {
+            row
+        } else {
+            row % self.period
+        };
         row / self.repeat
     }
 
@@ -172,8 +200,14 @@ fn how(kind: &Kind, stream: Stream) -> How {
             let count = to.wrapping_sub(*from).cast_unsigned().saturating_add(1);
             How::Integer { from: *from, count }
         }
-        Kind::Level { levels } => How::Level { levels: *levels, values: stream.child(0) },
-        Kind::Sequence { start, step } => How::Sequence { start: *start, step: *step },
+        Kind::Level { levels } => How::Level {
+            levels: *levels,
+            values: stream.child(0),
+        },
+        Kind::Sequence { start, step } => How::Sequence {
+            start: *start,
+            step: *step,
+        },
         Kind::Character { used, alphabet, .. } => {
             let mut table = Box::new([0; 64]);
             // Sixty-four entries from an alphabet that does not divide them: which characters come
@@ -183,7 +217,11 @@ fn how(kind: &Kind, stream: Stream) -> How {
                 *entry = alphabet[(index + shift) % alphabet.len()];
             }
             let used = *used as usize;
-            How::Character { used, words: used.div_ceil(CHARACTERS_PER_WORD) as u64, table }
+            How::Character {
+                used,
+                words: used.div_ceil(CHARACTERS_PER_WORD) as u64,
+                table,
+            }
         }
         Kind::Constant { .. } | Kind::Missing => unreachable!("fixed columns are not drawn"),
     }
@@ -205,7 +243,10 @@ mod tests {
         ]"#;
 
     fn generator(extra: &str, seed: u64) -> Generator {
-        Generator::new(&Recipe::parse("r.toml", &format!("{extra}\n{TEXT}")).unwrap(), seed)
+        Generator::new(
+            &Recipe::parse("r.toml", &format!("{extra}\n{TEXT}")).unwrap(),
+            seed,
+        )
     }
 
     fn rows(generator: &Generator, first: u64, count: usize) -> Vec<Vec<u8>> {

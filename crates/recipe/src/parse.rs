@@ -167,8 +167,10 @@ fn letters_and_digits() -> String {
 impl Recipe {
     /// Reads a recipe; `name` is the file's, for messages.
     pub fn parse(name: &str, text: &str) -> Result<Self, Error> {
-        let text: Text = toml::from_str(text)
-            .map_err(|source| Error::Toml { name: name.to_owned(), source })?;
+        let text: Text = toml::from_str(text).map_err(|source| Error::Toml {
+            name: name.to_owned(),
+            source,
+        })?;
         let mut columns = Vec::new();
         for column in &text.columns {
             expand(column, &mut columns).map_err(|detail| Error::Column {
@@ -181,7 +183,10 @@ impl Recipe {
             return Err(Error::Column {
                 name: name.to_owned(),
                 column: "(all)".to_owned(),
-                detail: format!("there are {}; 1 to {COLUMNS_MAX} are allowed", columns.len()),
+                detail: format!(
+                    "there are {}; 1 to {COLUMNS_MAX} are allowed",
+                    columns.len()
+                ),
             });
         }
         Ok(Self {
@@ -198,18 +203,29 @@ fn expand(column: &TextColumn, into: &mut Vec<Column>) -> Result<(), String> {
     let kind = checked(&column.kind)?;
     let names: Vec<String> = match column.count {
         None => vec![column.name.clone()],
-        Some(count) => (1..=count).map(|number| format!("{}{number}", column.name)).collect(),
+        Some(count) => (1..=count)
+            .map(|number| format!("{}{number}", column.name))
+            .collect(),
     };
     for name in names {
         let mut bytes = name.bytes();
-        let starts = bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        let starts = bytes
+            .next()
+            .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
         if !starts || name.len() > 32 || !bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_') {
             return Err(format!("{name} is not a SAS name of 1 to 32 characters"));
         }
-        if into.iter().any(|there| there.name.eq_ignore_ascii_case(&name)) {
+        if into
+            .iter()
+            .any(|there| there.name.eq_ignore_ascii_case(&name))
+        {
             return Err(format!("the name {name} is used twice"));
         }
-        into.push(Column { name, label: column.label.clone(), kind: kind.clone() });
+        into.push(Column {
+            name,
+            label: column.label.clone(),
+            kind: kind.clone(),
+        });
     }
     Ok(())
 }
@@ -217,14 +233,24 @@ fn expand(column: &TextColumn, into: &mut Vec<Column>) -> Result<(), String> {
 fn checked(kind: &TextKind) -> Result<Kind, String> {
     Ok(match kind {
         TextKind::Random => Kind::Random,
-        TextKind::Integer { from, to } if from <= to => Kind::Integer { from: *from, to: *to },
+        TextKind::Integer { from, to } if from <= to => Kind::Integer {
+            from: *from,
+            to: *to,
+        },
         TextKind::Integer { from, to } => return Err(format!("from = {from} is above to = {to}")),
         TextKind::Level { levels: 0 } => return Err("levels must be at least 1".to_owned()),
         TextKind::Level { levels } => Kind::Level { levels: *levels },
         TextKind::Constant { value } => Kind::Constant { value: *value },
         TextKind::Missing => Kind::Missing,
-        TextKind::Sequence { start, step } => Kind::Sequence { start: *start, step: *step },
-        TextKind::Character { length, used, alphabet } => {
+        TextKind::Sequence { start, step } => Kind::Sequence {
+            start: *start,
+            step: *step,
+        },
+        TextKind::Character {
+            length,
+            used,
+            alphabet,
+        } => {
             let most = limits::CHARACTER_BYTES_MAX;
             if !(1..=most).contains(length) {
                 return Err(format!("length = {length}; 1 to {most} bytes are allowed"));
@@ -233,7 +259,11 @@ fn checked(kind: &TextKind) -> Result<Kind, String> {
             if used > *length {
                 return Err(format!("used = {used} is more than length = {length}"));
             }
-            Kind::Character { length: *length, used, alphabet: characters(alphabet)? }
+            Kind::Character {
+                length: *length,
+                used,
+                alphabet: characters(alphabet)?,
+            }
         }
     })
 }
@@ -257,7 +287,9 @@ fn characters(alphabet: &str) -> Result<Vec<u8>, String> {
         }
     }
     if !(1..=64).contains(&characters.len()) || !characters.iter().all(|b| (32..127).contains(b)) {
-        return Err(format!("alphabet = {alphabet:?} must name 1 to 64 printable ASCII characters"));
+        return Err(format!(
+            "alphabet = {alphabet:?} must name 1 to 64 printable ASCII characters"
+        ));
     }
     Ok(characters)
 }
@@ -268,7 +300,9 @@ mod tests {
 
     fn columns(text: &str) -> Result<Vec<Column>, String> {
         let text = format!("columns = [{text}]");
-        Recipe::parse("r.toml", &text).map(|recipe| recipe.columns).map_err(|e| e.to_string())
+        Recipe::parse("r.toml", &text)
+            .map(|recipe| recipe.columns)
+            .map_err(|e| e.to_string())
     }
 
     #[test]
@@ -281,11 +315,20 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_what_is_allowed() {
         for (text, part) in [
-            (r#"{name="x", kind="integer", from=2, to=1}"#, "from = 2 is above to = 1"),
+            (
+                r#"{name="x", kind="integer", from=2, to=1}"#,
+                "from = 2 is above to = 1",
+            ),
             (r#"{name="x", kind="character", length=0}"#, "1 to 32767"),
-            (r#"{name="x", kind="character", length=4, used=5}"#, "more than length"),
+            (
+                r#"{name="x", kind="character", length=4, used=5}"#,
+                "more than length",
+            ),
             (r#"{name="1x", kind="random"}"#, "not a SAS name"),
-            (r#"{name="x", kind="random"}, {name="X", kind="random"}"#, "used twice"),
+            (
+                r#"{name="x", kind="random"}, {name="X", kind="random"}"#,
+                "used twice",
+            ),
             (r#"{name="x", kind="nosuch"}"#, "nosuch"),
             (r#"{name="x", kind="random", colour="red"}"#, "colour"),
         ] {

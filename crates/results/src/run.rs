@@ -301,13 +301,21 @@ pub struct RunDirectory {
 impl RunDirectory {
     /// Makes the directory and writes the plan.
     pub fn create(path: &Path, plan: &RunPlan) -> Result<Self, Error> {
-        fs::create_dir_all(path.join("jobs"))
-            .map_err(|source| Error::Io { action: "create", path: path.to_owned(), source })?;
-        let directory = Self { path: path.to_owned() };
+        fs::create_dir_all(path.join("jobs")).map_err(|source| Error::Io {
+            action: "create",
+            path: path.to_owned(),
+            source,
+        })?;
+        let directory = Self {
+            path: path.to_owned(),
+        };
         for job in &plan.jobs {
             let of_job = directory.job(&job.name);
-            fs::create_dir_all(&of_job)
-                .map_err(|source| Error::Io { action: "create", path: of_job, source })?;
+            fs::create_dir_all(&of_job).map_err(|source| Error::Io {
+                action: "create",
+                path: of_job,
+                source,
+            })?;
         }
         directory.write_json("run.json", plan)?;
         Ok(directory)
@@ -315,7 +323,9 @@ impl RunDirectory {
 
     /// Opens one that is there.
     pub fn open(path: &Path) -> Self {
-        Self { path: path.to_owned() }
+        Self {
+            path: path.to_owned(),
+        }
     }
 
     /// Where it is.
@@ -333,7 +343,10 @@ impl RunDirectory {
         let plan: RunPlan = self.read_json("run.json")?;
         let major = |schema: &str| schema.split('.').next().map(str::to_owned);
         if major(&plan.schema) != major(crate::SCHEMA) {
-            return Err(Error::Schema { path: self.path.join("run.json"), found: plan.schema });
+            return Err(Error::Schema {
+                path: self.path.join("run.json"),
+                found: plan.schema,
+            });
         }
         Ok(plan)
     }
@@ -371,15 +384,25 @@ impl RunDirectory {
             .append(true)
             .open(&path)
             .and_then(|mut file| file.write_all(&line))
-            .map_err(|source| Error::Io { action: "write", path, source })
+            .map_err(|source| Error::Io {
+                action: "write",
+                path,
+                source,
+            })
     }
 
     fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
         let path = self.path.join(name);
-        let bytes = fs::read(&path)
-            .map_err(|source| Error::Io { action: "read", path: path.clone(), source })?;
-        serde_json::from_slice(&bytes)
-            .map_err(|source| Error::Json { path, line: source.line(), source })
+        let bytes = fs::read(&path).map_err(|source| Error::Io {
+            action: "read",
+            path: path.clone(),
+            source,
+        })?;
+        serde_json::from_slice(&bytes).map_err(|source| Error::Json {
+            path,
+            line: source.line(),
+            source,
+        })
     }
 
     /// Written beside and renamed, so that a reader never sees half a file.
@@ -390,7 +413,11 @@ impl RunDirectory {
         bytes.push(b'\n');
         fs::write(&beside, bytes)
             .and_then(|()| fs::rename(&beside, &path))
-            .map_err(|source| Error::Io { action: "write", path, source })
+            .map_err(|source| Error::Io {
+                action: "write",
+                path,
+                source,
+            })
     }
 }
 
@@ -398,7 +425,13 @@ fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(Error::Io { action: "read", path: path.to_owned(), source }),
+        Err(source) => {
+            return Err(Error::Io {
+                action: "read",
+                path: path.to_owned(),
+                source,
+            });
+        }
     };
     let complete = text.rfind('\n').map_or(0, |end| end + 1);
     let parse = |(index, line)| {
@@ -446,7 +479,10 @@ mod tests {
     fn a_broken_line_is_named() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("events.jsonl"), "{}\n").unwrap();
-        let message = RunDirectory::open(directory.path()).events().unwrap_err().to_string();
+        let message = RunDirectory::open(directory.path())
+            .events()
+            .unwrap_err()
+            .to_string();
         assert!(message.contains("events.jsonl (line 1)"), "{message}");
     }
 

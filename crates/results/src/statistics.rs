@@ -24,9 +24,20 @@ pub fn summarize(values: &[f64]) -> Option<Summary> {
     let (min, max) = (*sorted.first()?, *sorted.last()?);
     let count = sorted.len();
     let mean = sorted.iter().sum::<f64>() / count as f64;
-    let variance = sorted.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count as f64;
+    let variance = sorted
+        .iter()
+        .map(|value| (value - mean).powi(2))
+        .sum::<f64>()
+        / count as f64;
     let median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0;
-    Some(Summary { count, mean, deviation: variance.sqrt(), min, median, max })
+    Some(Summary {
+        count,
+        mean,
+        deviation: variance.sqrt(),
+        min,
+        median,
+        max,
+    })
 }
 
 #[cfg(test)]

@@ -120,7 +120,10 @@ pub struct SortRecord {
 impl StepRecord {
     /// Bytes read and written over all channels.
     pub fn bytes_moved(&self) -> u64 {
-        self.channels.values().map(|channel| channel.read_bytes + channel.write_bytes).sum()
+        self.channels
+            .values()
+            .map(|channel| channel.read_bytes + channel.write_bytes)
+            .sum()
     }
 
     /// CPU time, seconds.

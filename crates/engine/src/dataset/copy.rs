@@ -35,7 +35,11 @@ impl RowCopy {
                 continue;
             }
             let length = from.length.min(to.length);
-            moves.push(Move { from: from.offset, to: to.offset, length });
+            moves.push(Move {
+                from: from.offset,
+                to: to.offset,
+                length,
+            });
             if to.length > length {
                 blanks.push((to.offset + length, to.offset + to.length));
             }
@@ -45,22 +49,30 @@ impl RowCopy {
         for part in moves {
             match merged.last_mut() {
                 Some(last)
-                    if last.from + last.length == part.from
-                        && last.to + last.length == part.to =>
+                    if last.from + last.length == part.from && last.to + last.length == part.to =>
                 {
                     last.length += part.length;
                 }
                 _ => merged.push(part),
             }
         }
-        Self { moves: merged, conversions, blanks }
+        Self {
+            moves: merged,
+            conversions,
+            blanks,
+        }
     }
 
     /// True if a whole row of `bytes` bytes is copied as it is.
     pub fn is_identity(&self, bytes: u32) -> bool {
         self.conversions.is_empty()
             && self.blanks.is_empty()
-            && self.moves == [Move { from: 0, to: 0, length: bytes }]
+            && self.moves
+                == [Move {
+                    from: 0,
+                    to: 0,
+                    length: bytes,
+                }]
     }
 
     /// Copies one row.
@@ -107,7 +119,12 @@ mod tests {
     use super::*;
 
     fn slot(kind: Kind, offset: u32, length: u32) -> Slot {
-        Slot { kind, offset, length, big_endian: false }
+        Slot {
+            kind,
+            offset,
+            length,
+            big_endian: false,
+        }
     }
 
     #[test]
@@ -121,7 +138,10 @@ mod tests {
 
     #[test]
     fn numbers_convert_and_texts_pad() {
-        let big = Slot { big_endian: true, ..slot(Kind::Numeric, 0, 8) };
+        let big = Slot {
+            big_endian: true,
+            ..slot(Kind::Numeric, 0, 8)
+        };
         let pairs = [
             (big, slot(Kind::Numeric, 4, 4)),
             (slot(Kind::Character, 8, 2), slot(Kind::Character, 0, 4)),
@@ -131,6 +151,9 @@ mod tests {
         let mut to = vec![0; 8];
         RowCopy::new(&pairs).apply(&from, &mut to);
         assert_eq!(&to[..4], b"ab  ");
-        assert_eq!(slot(Kind::Numeric, 4, 4).number(&to).to_bits(), 1.5f64.to_bits());
+        assert_eq!(
+            slot(Kind::Numeric, 4, 4).number(&to).to_bits(),
+            1.5f64.to_bits()
+        );
     }
 }

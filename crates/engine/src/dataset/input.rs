@@ -82,13 +82,15 @@ impl Input {
         if !member.library.work && locks != FileLocks::None {
             match file.lock(LockKind::Shared) {
                 Err(error) if locks == FileLocks::Continue => {
-                    world.log.warning(&format!("{name}.DATA is used without a lock: {error}."));
+                    world
+                        .log
+                        .warning(&format!("{name}.DATA is used without a lock: {error}."));
                 }
                 other => other.map_err(|error| Failure::store(&name, &error))?,
             }
         }
-        let reader = Reader::open(FileSource(file))
-            .map_err(|error| Failure::format(&name, &path, error))?;
+        let reader =
+            Reader::open(FileSource(file)).map_err(|error| Failure::format(&name, &path, error))?;
         let fields = fields(reader.metadata());
         Ok(Self {
             member,
@@ -121,8 +123,10 @@ impl Input {
             self.retain(|index| !dropped.contains(&index));
         }
         for (old, new) in options.rename {
-            let field =
-                self.fields.iter_mut().find(|f| f.variable.name.eq_ignore_ascii_case(old));
+            let field = self
+                .fields
+                .iter_mut()
+                .find(|f| f.variable.name.eq_ignore_ascii_case(old));
             let Some(field) = field else {
                 return Err(Failure::world(format!(
                     "Variable {old} in RENAME= is not in the data set {name}."
@@ -147,8 +151,14 @@ impl Input {
     pub fn filter(&mut self, condition: &Expr) -> Outcome<()> {
         let mut sites = Sites::default();
         let name = self.member.full_name();
-        let mut scope = Fields { fields: &self.fields, dataset: &name };
-        let mut compiler = Compiler { scope: &mut scope, sites: &mut sites };
+        let mut scope = Fields {
+            fields: &self.fields,
+            dataset: &name,
+        };
+        let mut compiler = Compiler {
+            scope: &mut scope,
+            sites: &mut sites,
+        };
         let compiled = compiler.number(condition)?;
         self.conditions.push(compiled);
         Ok(())
@@ -206,7 +216,11 @@ impl Input {
                 Err(error) => return Err(read_failure(&self.member, error)),
             };
             let events = &mut self.events;
-            if !self.conditions.iter().all(|condition| is_true(condition.value(row, events))) {
+            if !self
+                .conditions
+                .iter()
+                .all(|condition| is_true(condition.value(row, events)))
+            {
                 continue;
             }
             self.passed += 1;
@@ -241,7 +255,10 @@ impl Input {
     /// Closes the file, notes what was read and adds it to the step's record.
     pub fn finish(self, world: &mut World) -> Outcome<u64> {
         let name = self.member.full_name();
-        world.note(&format!("There were {} observations read from the data set {name}.", self.delivered));
+        world.note(&format!(
+            "There were {} observations read from the data set {name}.",
+            self.delivered
+        ));
         world.inputs.push(DatasetUse {
             name: name.clone(),
             observations: self.delivered,
@@ -249,7 +266,8 @@ impl Input {
             rows: self.hash,
         });
         let FileSource(file) = self.reader.into_source();
-        file.close().map_err(|error| Failure::store(&name, &error))?;
+        file.close()
+            .map_err(|error| Failure::store(&name, &error))?;
         Ok(self.delivered)
     }
 }
@@ -263,9 +281,19 @@ fn fields(metadata: &Metadata) -> Vec<Field> {
     let big_endian = metadata.endian == Endian::Big;
     let place = |(variable, offset): (&Variable, &u32)| Field {
         variable: variable.clone(),
-        slot: Slot { kind: variable.kind, offset: *offset, length: variable.length, big_endian },
+        slot: Slot {
+            kind: variable.kind,
+            offset: *offset,
+            length: variable.length,
+            big_endian,
+        },
     };
-    metadata.variables.iter().zip(&metadata.layout.offsets).map(place).collect()
+    metadata
+        .variables
+        .iter()
+        .zip(&metadata.layout.offsets)
+        .map(place)
+        .collect()
 }
 
 /// Names in a WHERE expression: the data set's variables, nothing else.
@@ -276,7 +304,10 @@ struct Fields<'a> {
 
 impl Scope for Fields<'_> {
     fn variable(&mut self, name: &str, span: &Span) -> Outcome<Slot> {
-        let field = self.fields.iter().find(|field| field.name().eq_ignore_ascii_case(name));
+        let field = self
+            .fields
+            .iter()
+            .find(|field| field.name().eq_ignore_ascii_case(name));
         field.map(|field| field.slot).ok_or_else(|| {
             let message = format!("Variable {name} is not on file {}.", self.dataset);
             Failure::at(span, message)
@@ -289,6 +320,9 @@ impl Scope for Fields<'_> {
             Some(Failure::at(span, message))
         };
         let found = select(self.fields, list, unknown)?;
-        Ok(found.into_iter().map(|index| self.fields[index].slot).collect())
+        Ok(found
+            .into_iter()
+            .map(|index| self.fields[index].slot)
+            .collect())
     }
 }

@@ -43,7 +43,8 @@ impl<'a> DatasetOptions<'a> {
                 (DatasetOptionValue::Renames(pairs), "RENAME") => read.rename = pairs,
                 (DatasetOptionValue::Where(condition), "WHERE") => read.condition = Some(condition),
                 (DatasetOptionValue::Text(text), name) => {
-                    read.text(name, text).map_err(|message| Failure::at(&option.span, message))?;
+                    read.text(name, text)
+                        .map_err(|message| Failure::at(&option.span, message))?;
                 }
                 _ => return Err(Failure::at(&option.span, unknown(&name))),
             }
@@ -59,7 +60,9 @@ impl<'a> DatasetOptions<'a> {
             "BUFSIZE" => {
                 let size = parse_size(text).filter(|size| size.0 <= base::limits::PAGE_BYTES_MAX);
                 let Some(Bytes(bytes)) = size else {
-                    return Err(format!("BUFSIZE={text} is not valid; give a size such as 128k."));
+                    return Err(format!(
+                        "BUFSIZE={text} is not valid; give a size such as 128k."
+                    ));
                 };
                 self.bufsize = Some(bytes);
             }
@@ -100,7 +103,10 @@ pub fn select(
     list: &VariableList,
     missing: impl Fn(&str, &Span) -> Option<Failure>,
 ) -> Outcome<Vec<usize>> {
-    let find = |name: &str| all.iter().position(|one| one.name().eq_ignore_ascii_case(name));
+    let find = |name: &str| {
+        all.iter()
+            .position(|one| one.name().eq_ignore_ascii_case(name))
+    };
     let one = |name: &str, span: &Span| match (find(name), missing(name, span)) {
         (Some(index), _) => Ok(Some(index)),
         (None, Some(failure)) => Err(failure),
@@ -113,34 +119,44 @@ pub fn select(
     };
     match list {
         VariableList::Name(name, span) => Ok(one(name, span)?.into_iter().collect()),
-        VariableList::Numbered { prefix, first, last, digits, span } => {
+        VariableList::Numbered {
+            prefix,
+            first,
+            last,
+            digits,
+            span,
+        } => {
             let mut found = Vec::new();
             for number in *first..=*last {
                 found.extend(one(&format!("{prefix}{number:0digits$}"), span)?);
             }
             Ok(found)
         }
-        VariableList::Range { from, to, only, span } => {
-            match (one(from, span)?, one(to, span)?) {
-                (Some(from), Some(to)) if from <= to => {
-                    Ok((from..=to).filter(|index| wanted(*only, index)).collect())
-                }
-                (Some(_), Some(_)) => {
-                    let message = format!("Starting variable {from} comes after {to}.");
-                    Err(Failure::at(span, message))
-                }
-                _ => Ok(Vec::new()),
+        VariableList::Range {
+            from,
+            to,
+            only,
+            span,
+        } => match (one(from, span)?, one(to, span)?) {
+            (Some(from), Some(to)) if from <= to => {
+                Ok((from..=to).filter(|index| wanted(*only, index)).collect())
             }
-        }
+            (Some(_), Some(_)) => {
+                let message = format!("Starting variable {from} comes after {to}.");
+                Err(Failure::at(span, message))
+            }
+            _ => Ok(Vec::new()),
+        },
         VariableList::Prefix(prefix, _) => Ok((0..all.len())
             .filter(|index| {
                 let name = all[*index].name();
-                name.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+                name.get(..prefix.len())
+                    .is_some_and(|head| head.eq_ignore_ascii_case(prefix))
             })
             .collect()),
-        VariableList::All(only, _) => {
-            Ok((0..all.len()).filter(|index| wanted(*only, index)).collect())
-        }
+        VariableList::All(only, _) => Ok((0..all.len())
+            .filter(|index| wanted(*only, index))
+            .collect()),
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Output {
     rows: u64,
     hash: Option<RowHash>,
     compression: Compression,
+    page_bytes: u64,
+    row_bytes: u64,
 }
 
 impl Output {
@@ -96,6 +98,8 @@ impl Output {
             rows: 0,
             hash: world.row_hashes.then(RowHash::default),
             compression,
+            page_bytes,
+            row_bytes: u64::from(Layout::new(variables, Compression::None).row_bytes),
         })
     }
 
@@ -111,9 +115,9 @@ impl Output {
         if let Some(hash) = &mut self.hash {
             hash.add(row);
         }
-        self.writer.write_row(row).map_err(|error| {
-            Failure::format(&self.member.full_name(), &self.lock_path, error)
-        })
+        self.writer
+            .write_row(row)
+            .map_err(|error| Failure::format(&self.member.full_name(), &self.lock_path, error))
     }
 
     /// Completes the file and puts it in the place of the old one.
@@ -138,9 +142,18 @@ impl Output {
         })?;
         world.temporaries.forget_file(&lock_path);
         if let Some(replaced) = self.replaced {
-            replaced.close().map_err(|error| Failure::store(&name, &error))?;
+            replaced
+                .close()
+                .map_err(|error| Failure::store(&name, &error))?;
         }
-        note_written(world, &name, self.rows, self.variables, self.compression, &written);
+        // An uncompressed page holds whole rows and one bit a row for deletion marks.
+        let per_page = ((self.page_bytes - 40) * 8 / (self.row_bytes * 8 + 1)).max(1);
+        let sizes = Sizes {
+            compression: self.compression,
+            pages: written.pages,
+            uncompressed_pages: self.rows.div_ceil(per_page).max(1),
+        };
+        note_written(world, &name, self.rows, self.variables, &sizes);
         world.outputs.push(DatasetUse {
             name,
             observations: self.rows,
@@ -162,26 +175,32 @@ impl Output {
     }
 }
 
-fn note_written(
-    world: &mut World,
-    name: &str,
-    rows: u64,
-    variables: u64,
-    compression: Compression,
-    written: &sas7bdat::Written,
-) {
-    world.note(&format!("The data set {name} has {rows} observations and {variables} variables."));
-    if compression == Compression::None || rows == 0 {
+fn note_written(world: &mut World, name: &str, rows: u64, variables: u64, size: &Sizes) {
+    world.note(&format!(
+        "The data set {name} has {rows} observations and {variables} variables."
+    ));
+    if size.compression == Compression::None || rows == 0 {
         return;
     }
-    let (pages, plain) = (written.pages, written.pages_uncompressed);
+    let (pages, plain) = (size.pages, size.uncompressed_pages);
     let change = (pages as f64 - plain as f64) / plain as f64 * 100.0;
-    let direction = if change < 0.0 { "decreased" } else { "increased" };
+    let direction = if change < 0.0 {
+        "decreased"
+    } else {
+        "increased"
+    };
     world.note(&format!(
         "Compressing data set {name} {direction} size by {:.2} percent. \n\
          Compressed is {pages} pages; un-compressed would require {plain} pages.",
         change.abs()
     ));
+}
+
+/// What the compression note tells.
+struct Sizes {
+    compression: Compression,
+    pages: u64,
+    uncompressed_pages: u64,
 }
 
 /// Removes an unfinished file.
@@ -198,12 +217,19 @@ fn locking(world: &World, member: &Member) -> Option<FileLocks> {
     (!member.library.work && locks != FileLocks::None).then_some(locks)
 }
 
-fn take_lock(world: &mut World, member: &Member, file: &dyn StoreFile, locks: FileLocks) -> Outcome<()> {
+fn take_lock(
+    world: &mut World,
+    member: &Member,
+    file: &dyn StoreFile,
+    locks: FileLocks,
+) -> Outcome<()> {
     let name = member.full_name();
     match file.lock(LockKind::Exclusive) {
         Ok(()) => Ok(()),
         Err(error) if locks == FileLocks::Continue => {
-            world.log.warning(&format!("{name}.DATA is replaced without a lock: {error}."));
+            world
+                .log
+                .warning(&format!("{name}.DATA is replaced without a lock: {error}."));
             Ok(())
         }
         Err(error) => Err(Failure::store(&name, &error)),
@@ -216,7 +242,9 @@ fn lock_replaced(
     member: &Member,
     channel: Channel,
 ) -> Outcome<Option<Box<dyn StoreFile>>> {
-    let Some(locks) = locking(world, member) else { return Ok(None) };
+    let Some(locks) = locking(world, member) else {
+        return Ok(None);
+    };
     let name = member.full_name();
     let old = match world.store.open(channel, &member.path(), Access::Update) {
         Ok(old) => old,
@@ -229,7 +257,11 @@ fn lock_replaced(
 
 /// Creates the `.lck` file. One that is there already belongs to a job at work (its lock is held)
 /// or was left by one that was killed (it is not, and the file is taken over).
-fn create_locked(world: &mut World, member: &Member, channel: Channel) -> Outcome<Box<dyn StoreFile>> {
+fn create_locked(
+    world: &mut World,
+    member: &Member,
+    channel: Channel,
+) -> Outcome<Box<dyn StoreFile>> {
     let name = member.full_name();
     let path = member.lock_path();
     let Some(locks) = locking(world, member) else {
@@ -257,6 +289,9 @@ fn create_locked(world: &mut World, member: &Member, channel: Channel) -> Outcom
             take_lock(world, member, file.as_ref(), locks)?;
             Ok(file)
         }
-        Err(error) => Err(Failure::store(&name, &StoreError::new(Operation::Create, &path, error.source))),
+        Err(error) => Err(Failure::store(
+            &name,
+            &StoreError::new(Operation::Create, &path, error.source),
+        )),
     }
 }

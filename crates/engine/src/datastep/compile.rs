@@ -142,7 +142,11 @@ impl<'a> Builder<'a> {
             }
             StatementKind::Assign { target, value } => out.push(self.assign(target, value)?),
             StatementKind::Sum { target, value } => out.push(self.sum(target, value)?),
-            StatementKind::If { condition, then, otherwise } => {
+            StatementKind::If {
+                condition,
+                then,
+                otherwise,
+            } => {
                 let condition = self.number(condition)?;
                 let mut branches = (Vec::new(), Vec::new());
                 self.statement(then, &mut branches.0)?;
@@ -216,11 +220,19 @@ impl<'a> Builder<'a> {
     }
 
     fn value(&mut self, expr: &Expr) -> Outcome<Value> {
-        Compiler { scope: &mut self.pdv, sites: &mut self.sites }.value(expr)
+        Compiler {
+            scope: &mut self.pdv,
+            sites: &mut self.sites,
+        }
+        .value(expr)
     }
 
     fn number(&mut self, expr: &Expr) -> Outcome<Number> {
-        Compiler { scope: &mut self.pdv, sites: &mut self.sites }.number(expr)
+        Compiler {
+            scope: &mut self.pdv,
+            sites: &mut self.sites,
+        }
+        .number(expr)
     }
 
     fn assign(&mut self, target: &str, value: &Expr) -> Outcome<Operation> {
@@ -232,7 +244,10 @@ impl<'a> Builder<'a> {
         let variable = &mut self.pdv.variables[index];
         variable.assigned = true;
         let slot = variable.slot;
-        let mut compiler = Compiler { scope: &mut self.pdv, sites: &mut self.sites };
+        let mut compiler = Compiler {
+            scope: &mut self.pdv,
+            sites: &mut self.sites,
+        };
         Ok(match slot.kind {
             Kind::Numeric => Operation::Number(slot, compiler.to_number(compiled, &value.span)),
             Kind::Character => Operation::Text(slot, compiler.to_text(compiled, &value.span)),
@@ -263,7 +278,8 @@ impl<'a> Builder<'a> {
         let mut inputs = Vec::new();
         for dataset in datasets {
             let input = Input::open(self.world, dataset)?;
-            self.pdv.add_fields(input.fields(), &input.member().full_name())?;
+            self.pdv
+                .add_fields(input.fields(), &input.member().full_name())?;
             inputs.push(input);
         }
         let (mut end, mut nobs) = (None, None);
@@ -296,7 +312,12 @@ impl<'a> Builder<'a> {
             (input, RowCopy::new(&pairs))
         });
         let inputs = inputs.collect();
-        self.sets.push(Set { inputs, slots, end, nobs });
+        self.sets.push(Set {
+            inputs,
+            slots,
+            end,
+            nobs,
+        });
         Ok(Operation::Set(self.sets.len() - 1))
     }
 
@@ -326,12 +347,23 @@ impl<'a> Builder<'a> {
     }
 
     /// Variables of a list in a declaration, which may be the first mention of a name.
-    fn declared(&mut self, list: &VariableList, kind: VariableKind, length: u32) -> Outcome<Vec<usize>> {
+    fn declared(
+        &mut self,
+        list: &VariableList,
+        kind: VariableKind,
+        length: u32,
+    ) -> Outcome<Vec<usize>> {
         let names = match list {
             VariableList::Name(name, _) => vec![name.clone()],
-            VariableList::Numbered { prefix, first, last, digits, .. } => {
-                (*first..=*last).map(|n| format!("{prefix}{n:0digits$}")).collect()
-            }
+            VariableList::Numbered {
+                prefix,
+                first,
+                last,
+                digits,
+                ..
+            } => (*first..=*last)
+                .map(|n| format!("{prefix}{n:0digits$}"))
+                .collect(),
             _ => return self.pdv.select(list),
         };
         Ok(names
@@ -374,15 +406,25 @@ impl<'a> Builder<'a> {
         set: impl Fn(&mut Variable, Format),
     ) -> Outcome<()> {
         for (list, format) in items {
-            let text = format.as_ref().is_some_and(|format| format.name.starts_with('$'));
-            let kind = if text { VariableKind::Character } else { VariableKind::Numeric };
-            let length = format.as_ref().map_or(8, |format| u32::from(format.width).max(1));
+            let text = format
+                .as_ref()
+                .is_some_and(|format| format.name.starts_with('$'));
+            let kind = if text {
+                VariableKind::Character
+            } else {
+                VariableKind::Numeric
+            };
+            let length = format
+                .as_ref()
+                .map_or(8, |format| u32::from(format.width).max(1));
             for index in self.declared(list, kind, length)? {
-                let format = format.as_ref().map_or_else(Format::default, |format| Format {
-                    name: format.name.to_ascii_uppercase(),
-                    width: format.width,
-                    decimals: format.decimals,
-                });
+                let format = format
+                    .as_ref()
+                    .map_or_else(Format::default, |format| Format {
+                        name: format.name.to_ascii_uppercase(),
+                        width: format.width,
+                        decimals: format.decimals,
+                    });
                 set(&mut self.pdv.variables[index].variable, format);
             }
         }
@@ -423,16 +465,24 @@ impl<'a> Builder<'a> {
             let message = "WHERE=, FIRSTOBS= and OBS= are not implemented for output data sets.";
             return Err(Failure::at(&output.span, message));
         }
-        let mut kept: Vec<_> =
-            self.pdv.variables.iter().filter(|variable| !variable.automatic).cloned().collect();
+        let mut kept: Vec<_> = self
+            .pdv
+            .variables
+            .iter()
+            .filter(|variable| !variable.automatic)
+            .cloned()
+            .collect();
         let keep_lists = [self.keep.as_deref(), options.keep];
         let drop_lists = [Some(self.drop.as_slice()), options.drop];
         for (keep, drop) in keep_lists.into_iter().zip(drop_lists) {
             let absent = |name: &str, span: &Span| {
-                Some(Failure::at(span, format!(
-                    "The variable {name} in the DROP, KEEP, or RENAME list has never been \
+                Some(Failure::at(
+                    span,
+                    format!(
+                        "The variable {name} in the DROP, KEEP, or RENAME list has never been \
                      referenced."
-                )))
+                    ),
+                ))
             };
             if let Some(lists) = keep {
                 let chosen = select_all(&kept, lists, absent)?;
@@ -443,7 +493,9 @@ impl<'a> Builder<'a> {
         }
         let mut variables: Vec<Variable> = kept.iter().map(|v| v.variable.clone()).collect();
         for (old, new) in self.rename.iter().chain(options.rename) {
-            let found = variables.iter_mut().find(|v| v.name.eq_ignore_ascii_case(old));
+            let found = variables
+                .iter_mut()
+                .find(|v| v.name.eq_ignore_ascii_case(old));
             let Some(variable) = found else {
                 let message = format!("Variable {old} in the RENAME list is not written.");
                 return Err(Failure::at(&output.span, message));

@@ -49,13 +49,24 @@ pub(super) struct Pdv {
 
 impl Pdv {
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.variables.iter().position(|v| v.variable.name.eq_ignore_ascii_case(name))
+        self.variables
+            .iter()
+            .position(|v| v.variable.name.eq_ignore_ascii_case(name))
     }
 
     /// Adds a variable that is not there yet.
     pub(super) fn add(&mut self, variable: Variable) -> usize {
-        let length = if variable.kind == Kind::Numeric { 8 } else { variable.length };
-        let slot = Slot { kind: variable.kind, offset: self.bytes, length, big_endian: false };
+        let length = if variable.kind == Kind::Numeric {
+            8
+        } else {
+            variable.length
+        };
+        let slot = Slot {
+            kind: variable.kind,
+            offset: self.bytes,
+            length,
+            big_endian: false,
+        };
         self.bytes += length;
         self.variables.push(PdvVariable {
             variable,
@@ -109,7 +120,11 @@ impl Pdv {
             }
         }
         let listed = |variable: &PdvVariable| {
-            fields.iter().position(|f| f.variable.name.eq_ignore_ascii_case(&variable.variable.name))
+            fields.iter().position(|f| {
+                f.variable
+                    .name
+                    .eq_ignore_ascii_case(&variable.variable.name)
+            })
         };
         self.variables[first_new..].sort_by_key(listed);
         for field in fields {
@@ -136,7 +151,10 @@ impl Pdv {
     /// Positions that `list` names; unknown single names are errors.
     pub(super) fn select(&self, list: &VariableList) -> Outcome<Vec<usize>> {
         select(&self.variables, list, |name, span| {
-            Some(Failure::at(span, format!("The variable {name} is not known in this DATA step.")))
+            Some(Failure::at(
+                span,
+                format!("The variable {name} is not known in this DATA step."),
+            ))
         })
     }
 }
@@ -171,6 +189,9 @@ impl Scope for Pdv {
 
     fn list(&mut self, list: &VariableList) -> Outcome<Vec<Slot>> {
         let found = self.select(list)?;
-        Ok(found.into_iter().map(|index| self.variables[index].slot).collect())
+        Ok(found
+            .into_iter()
+            .map(|index| self.variables[index].slot)
+            .collect())
     }
 }

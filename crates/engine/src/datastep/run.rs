@@ -47,21 +47,45 @@ struct Writing {
 
 /// Runs a step to its end; on failure the data sets it was to make stay as they were.
 pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
-    let Program { pdv, operations, sets, targets, sites, implicit_output, counter } = program;
+    let Program {
+        pdv,
+        operations,
+        sets,
+        targets,
+        sites,
+        implicit_output,
+        counter,
+    } = program;
     for diagnostic in &sites.diagnostics {
         world.log.diagnostic(diagnostic);
     }
-    let reset: Vec<Slot> = pdv.variables.iter().filter(|v| !v.kept_over).map(|v| v.slot).collect();
+    let reset: Vec<Slot> = pdv
+        .variables
+        .iter()
+        .filter(|v| !v.kept_over)
+        .map(|v| v.slot)
+        .collect();
     let mut running = Running {
         row: pdv.row(),
-        events: Events { counts: vec![0; sites.counted.len()] },
+        events: Events {
+            counts: vec![0; sites.counted.len()],
+        },
         sets: sets
             .into_iter()
-            .map(|set| Cursor { set, current: 0, ahead: None, primed: false })
+            .map(|set| Cursor {
+                set,
+                current: 0,
+                ahead: None,
+                primed: false,
+            })
             .collect(),
         writers: Vec::new(),
     };
-    for variable in pdv.variables.iter().filter(|v| v.automatic || is_accumulator(&operations, v.slot)) {
+    for variable in pdv
+        .variables
+        .iter()
+        .filter(|v| v.automatic || is_accumulator(&operations, v.slot))
+    {
         store_number(&variable.slot, &mut running.row, 0.0);
     }
     let outcome = open_targets(targets, world, &mut running.writers)
@@ -103,15 +127,23 @@ fn open_targets(
     for target in targets {
         let output = Output::create(world, target.member, &target.variables, target.plan)?;
         let layout = output.layout();
-        let places = target.variables.iter().zip(&layout.offsets).map(|(variable, offset)| Slot {
-            kind: variable.kind,
-            offset: *offset,
-            length: variable.length,
-            big_endian: false,
-        });
+        let places = target
+            .variables
+            .iter()
+            .zip(&layout.offsets)
+            .map(|(variable, offset)| Slot {
+                kind: variable.kind,
+                offset: *offset,
+                length: variable.length,
+                big_endian: false,
+            });
         let pairs: Vec<(Slot, Slot)> = target.slots.iter().copied().zip(places).collect();
         let buffer = vec![0; layout.row_bytes as usize];
-        writers.push(Writing { output, copy: RowCopy::new(&pairs), buffer });
+        writers.push(Writing {
+            output,
+            copy: RowCopy::new(&pairs),
+            buffer,
+        });
     }
     Ok(())
 }
@@ -212,7 +244,9 @@ impl Running {
     }
 
     fn output_all(&mut self) -> Outcome<()> {
-        self.writers.iter_mut().try_for_each(|writing| write(writing, &self.row))
+        self.writers
+            .iter_mut()
+            .try_for_each(|writing| write(writing, &self.row))
     }
 }
 
@@ -225,13 +259,17 @@ fn write(writing: &mut Writing, row: &[u8]) -> Outcome<()> {
 impl Cursor {
     /// Loads the next row into the PDV; false when all data sets are exhausted.
     fn next_row(&mut self, pdv: &mut [u8]) -> Outcome<bool> {
-        let Some(end) = self.set.end else { return self.load(pdv) };
+        let Some(end) = self.set.end else {
+            return self.load(pdv);
+        };
         // END= needs to know whether another row follows: one row is read ahead.
         if !self.primed {
             self.primed = true;
             self.ahead = self.read_ahead()?;
         }
-        let Some((index, row)) = self.ahead.take() else { return Ok(false) };
+        let Some((index, row)) = self.ahead.take() else {
+            return Ok(false);
+        };
         self.enter(index, pdv);
         self.set.inputs[index].1.apply(&row, pdv);
         self.ahead = self.read_ahead()?;
@@ -241,7 +279,10 @@ impl Cursor {
     }
 
     fn read_ahead(&mut self) -> Outcome<Option<(usize, Vec<u8>)>> {
-        let from = self.ahead.as_ref().map_or(self.current, |(index, _)| *index);
+        let from = self
+            .ahead
+            .as_ref()
+            .map_or(self.current, |(index, _)| *index);
         for index in from..self.set.inputs.len() {
             if let Some(row) = self.set.inputs[index].0.next_row()? {
                 return Ok(Some((index, row.to_vec())));
@@ -273,15 +314,23 @@ impl Cursor {
 }
 
 fn places(spans: &[base::diag::Span]) -> String {
-    let places: Vec<_> =
-        spans.iter().map(|span| format!("{}:{}", span.line, span.column)).collect();
+    let places: Vec<_> = spans
+        .iter()
+        .map(|span| format!("{}:{}", span.line, span.column))
+        .collect();
     places.join("   ")
 }
 
 fn tell_conversions(world: &mut World, sites: &Sites) {
     for (spans, what) in [
-        (&sites.to_number, "Character values have been converted to numeric"),
-        (&sites.to_text, "Numeric values have been converted to character"),
+        (
+            &sites.to_number,
+            "Character values have been converted to numeric",
+        ),
+        (
+            &sites.to_text,
+            "Numeric values have been converted to character",
+        ),
     ] {
         if !spans.is_empty() {
             world.note(&format!(

@@ -69,7 +69,10 @@ impl Compiler<'_> {
             }
             ExprKind::Binary(BinaryOp::Concatenate, left, right) => {
                 let left = self.text(left)?;
-                Value::Text(Text::Concatenate(Box::new(left), Box::new(self.text(right)?)))
+                Value::Text(Text::Concatenate(
+                    Box::new(left),
+                    Box::new(self.text(right)?),
+                ))
             }
             ExprKind::Call(name, arguments) => self.call(name, arguments, span)?,
             _ => Value::Number(self.plain_number(expr)?),
@@ -122,14 +125,21 @@ impl Compiler<'_> {
             ExprKind::Unary(UnaryOp::Plus, operand) => self.number(operand)?,
             ExprKind::Unary(UnaryOp::Minus, operand) => Number::Negate(self.boxed(operand)?),
             ExprKind::Unary(UnaryOp::Not, operand) => Number::Not(self.boxed(operand)?),
-            ExprKind::Binary(operator, left, right) => {
-                self.binary(*operator, left, right, span)?
-            }
-            ExprKind::In { value, items, negated } => {
+            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, span)?,
+            ExprKind::In {
+                value,
+                items,
+                negated,
+            } => {
                 let found = self.membership(value, items)?;
                 negate_if(*negated, found)
             }
-            ExprKind::Between { value, low, high, negated } => {
+            ExprKind::Between {
+                value,
+                low,
+                high,
+                negated,
+            } => {
                 let above = self.compare(Comparison::GreaterOrEqual, false, value, low)?;
                 let below = self.compare(Comparison::LessOrEqual, false, value, high)?;
                 negate_if(*negated, Number::And(Box::new(above), Box::new(below)))
@@ -138,10 +148,22 @@ impl Compiler<'_> {
                 let value = self.value(value)?;
                 negate_if(*negated, is_missing(value))
             }
-            ExprKind::Like { value, pattern, contains, negated } => {
+            ExprKind::Like {
+                value,
+                pattern,
+                contains,
+                negated,
+            } => {
                 let value = self.text(value)?;
                 let pattern = pattern.clone().into_bytes();
-                negate_if(*negated, Number::Like { value, pattern, contains: *contains })
+                negate_if(
+                    *negated,
+                    Number::Like {
+                        value,
+                        pattern,
+                        contains: *contains,
+                    },
+                )
             }
             ExprKind::Element(name, _) => {
                 let message = format!("Arrays ({name}) are not implemented yet.");
@@ -169,7 +191,11 @@ impl Compiler<'_> {
             BinaryOp::Min | BinaryOp::Max => {
                 let larger = operator == BinaryOp::Max;
                 let (left, right) = (self.boxed(left)?, self.boxed(right)?);
-                return Ok(Number::Extreme { larger, left, right });
+                return Ok(Number::Extreme {
+                    larger,
+                    left,
+                    right,
+                });
             }
             BinaryOp::Add => Arithmetic::Add,
             BinaryOp::Subtract => Arithmetic::Subtract,
@@ -179,7 +205,12 @@ impl Compiler<'_> {
             BinaryOp::Concatenate => unreachable!("handled by `value`"),
         };
         let (left, right) = (self.boxed(left)?, self.boxed(right)?);
-        Ok(Number::Arithmetic(arithmetic, left, right, self.sites.add(Site::Missing, span)))
+        Ok(Number::Arithmetic(
+            arithmetic,
+            left,
+            right,
+            self.sites.add(Site::Missing, span),
+        ))
     }
 
     fn compare(
@@ -191,9 +222,12 @@ impl Compiler<'_> {
     ) -> Outcome<Number> {
         let (left_value, right_value) = (self.value(left)?, self.value(right)?);
         Ok(match (left_value, right_value) {
-            (Value::Text(left), Value::Text(right)) => {
-                Number::CompareText { relation, left, right, prefix }
-            }
+            (Value::Text(left), Value::Text(right)) => Number::CompareText {
+                relation,
+                left,
+                right,
+                prefix,
+            },
             (left_value, right_value) => Number::Compare(
                 relation,
                 Box::new(self.to_number(left_value, &left.span)),
@@ -206,16 +240,20 @@ impl Compiler<'_> {
         match self.value(value)? {
             Value::Text(text) => {
                 let texts = items.iter().map(|item| match item {
-                    InItem::Value(Expr { kind: ExprKind::Text(text), .. }) => {
-                        Ok(text.clone().into_bytes())
-                    }
+                    InItem::Value(Expr {
+                        kind: ExprKind::Text(text),
+                        ..
+                    }) => Ok(text.clone().into_bytes()),
                     _ => Err(Failure::at(&value.span, "IN needs a list of texts here.")),
                 });
                 Ok(Number::InText(text, texts.collect::<Outcome<_>>()?))
             }
             Value::Number(number) => {
                 let ranges = items.iter().map(|item| in_range(item, &value.span));
-                Ok(Number::In(Box::new(number), ranges.collect::<Outcome<_>>()?))
+                Ok(Number::In(
+                    Box::new(number),
+                    ranges.collect::<Outcome<_>>()?,
+                ))
             }
         }
     }
@@ -226,7 +264,10 @@ impl Compiler<'_> {
                 let message = format!("The function {name} takes one argument.");
                 return Err(Failure::at(span, message));
             };
-            return Ok(Value::Text(Text::Call(function, Box::new(self.text(argument)?))));
+            return Ok(Value::Text(Text::Call(
+                function,
+                Box::new(self.text(argument)?),
+            )));
         }
         let Some((function, least, most)) = OfNumbers::find(name) else {
             let message = format!("The function {name} is unknown or not implemented yet.");
@@ -239,6 +280,10 @@ impl Compiler<'_> {
         for argument in arguments {
             match argument {
                 Argument::Value(expr) => numbers.push(self.number(expr)?),
+                Argument::Format(format) => {
+                    let message = format!("The function {name} takes no format here.");
+                    return Err(Failure::at(&format.span, message));
+                }
                 Argument::Of(lists) => {
                     for list in lists {
                         for slot in self.scope.list(list)? {
@@ -249,7 +294,10 @@ impl Compiler<'_> {
             }
         }
         if !(least..=most).contains(&numbers.len()) {
-            let message = format!("The function {name} does not take {} arguments.", numbers.len());
+            let message = format!(
+                "The function {name} does not take {} arguments.",
+                numbers.len()
+            );
             return Err(Failure::at(span, message));
         }
         Ok(Value::Number(Number::Call(function, numbers)))
@@ -264,7 +312,11 @@ impl Compiler<'_> {
 }
 
 fn negate_if(negated: bool, number: Number) -> Number {
-    if negated { Number::Not(Box::new(number)) } else { number }
+    if negated {
+        Number::Not(Box::new(number))
+    } else {
+        number
+    }
 }
 
 fn is_missing(value: Value) -> Number {
@@ -282,7 +334,10 @@ fn in_range(item: &InItem, span: &Span) -> Outcome<(f64, f64)> {
     };
     match item {
         InItem::Range(low, high) => Ok((*low as f64, *high as f64)),
-        InItem::Value(Expr { kind: ExprKind::Unary(UnaryOp::Minus, inner), .. }) => {
+        InItem::Value(Expr {
+            kind: ExprKind::Unary(UnaryOp::Minus, inner),
+            ..
+        }) => {
             let value = constant(&inner.kind).map(|value| (-value, -value));
             value.ok_or_else(|| Failure::at(span, "IN needs a list of numbers here."))
         }

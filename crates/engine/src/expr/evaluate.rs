@@ -29,7 +29,11 @@ impl Events {
 pub fn order_key(value: f64) -> u64 {
     // Adding 0.0 turns -0 into 0 and leaves every other number, missing values included, alone.
     let bits = if value == 0.0 { 0 } else { value.to_bits() };
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+    if bits >> 63 == 1 {
+        !bits
+    } else {
+        bits | 1 << 63
+    }
 }
 
 fn truth(value: bool) -> f64 {
@@ -57,7 +61,9 @@ fn holds(relation: Relation, order: Ordering) -> bool {
 pub fn compare_padded(left: &[u8], right: &[u8]) -> Ordering {
     let shared = left.len().min(right.len());
     let rest_against_blanks = |rest: &[u8]| {
-        rest.iter().find(|byte| **byte != b' ').map_or(Ordering::Equal, |byte| byte.cmp(&b' '))
+        rest.iter()
+            .find(|byte| **byte != b' ')
+            .map_or(Ordering::Equal, |byte| byte.cmp(&b' '))
     };
     left[..shared].cmp(&right[..shared]).then_with(|| {
         rest_against_blanks(&left[shared..])
@@ -67,7 +73,10 @@ pub fn compare_padded(left: &[u8], right: &[u8]) -> Ordering {
 
 /// Without trailing blanks.
 pub fn trimmed(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+    let end = bytes
+        .iter()
+        .rposition(|byte| *byte != b' ')
+        .map_or(0, |last| last + 1);
     &bytes[..end]
 }
 
@@ -79,16 +88,28 @@ impl Number {
             Self::Variable(slot) => slot.number(row),
             Self::Negate(operand) => {
                 let value = operand.value(row, events);
-                if value.is_nan() { missing::encode(0) } else { -value }
+                if value.is_nan() {
+                    missing::encode(0)
+                } else {
+                    -value
+                }
             }
             Self::Arithmetic(operator, left, right, site) => {
                 let (left, right) = (left.value(row, events), right.value(row, events));
                 arithmetic(*operator, left, right, *site, events)
             }
-            Self::Extreme { larger, left, right } => {
+            Self::Extreme {
+                larger,
+                left,
+                right,
+            } => {
                 let (left, right) = (left.value(row, events), right.value(row, events));
                 let left_is_larger = order_key(left) > order_key(right);
-                if left_is_larger == *larger { left } else { right }
+                if left_is_larger == *larger {
+                    left
+                } else {
+                    right
+                }
             }
             Self::Compare(relation, left, right) => {
                 let left = order_key(left.value(row, events));
@@ -104,9 +125,11 @@ impl Number {
             Self::Not(operand) => truth(!is_true(operand.value(row, events))),
             Self::In(operand, ranges) => {
                 let key = order_key(operand.value(row, events));
-                truth(ranges.iter().any(|(low, high)| {
-                    (order_key(*low)..=order_key(*high)).contains(&key)
-                }))
+                truth(
+                    ranges
+                        .iter()
+                        .any(|(low, high)| (order_key(*low)..=order_key(*high)).contains(&key)),
+                )
             }
             Self::Call(function, arguments) => function.value(arguments, row, events),
             Self::CompareText { .. }
@@ -119,7 +142,12 @@ impl Number {
 
     fn value_of_text(&self, row: &[u8], events: &mut Events) -> f64 {
         match self {
-            Self::CompareText { relation, left, right, prefix } => {
+            Self::CompareText {
+                relation,
+                left,
+                right,
+                prefix,
+            } => {
                 let (left, right) = (left.value(row, events), right.value(row, events));
                 let order = if *prefix {
                     let shared = trimmed(&left).len().min(trimmed(&right).len());
@@ -131,9 +159,17 @@ impl Number {
             }
             Self::InText(value, items) => {
                 let value = value.value(row, events);
-                truth(items.iter().any(|item| compare_padded(&value, item).is_eq()))
+                truth(
+                    items
+                        .iter()
+                        .any(|item| compare_padded(&value, item).is_eq()),
+                )
             }
-            Self::Like { value, pattern, contains } => {
+            Self::Like {
+                value,
+                pattern,
+                contains,
+            } => {
                 let value = value.value(row, events);
                 truth(super::like::matches(trimmed(&value), pattern, *contains))
             }
@@ -228,7 +264,11 @@ mod tests {
             ("ab", "a", Ordering::Greater),
             ("a", "ab", Ordering::Less),
         ] {
-            assert_eq!(compare_padded(left.as_bytes(), right.as_bytes()), order, "{left}|{right}");
+            assert_eq!(
+                compare_padded(left.as_bytes(), right.as_bytes()),
+                order,
+                "{left}|{right}"
+            );
         }
     }
 }

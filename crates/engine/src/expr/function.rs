@@ -83,7 +83,9 @@ impl OfNumbers {
             Self::Min => values.filter(|x| !x.is_nan()).min_by_key(|x| order_key(*x)),
             Self::Max => values.filter(|x| !x.is_nan()).max_by_key(|x| order_key(*x)),
         };
-        result.filter(|x| x.is_finite()).unwrap_or_else(|| missing::encode(0))
+        result
+            .filter(|x| x.is_finite())
+            .unwrap_or_else(|| missing::encode(0))
     }
 }
 
@@ -115,7 +117,11 @@ impl OfText {
             }
             Self::Strip => {
                 let end = trimmed(&text).len();
-                let start = text.iter().position(|byte| *byte != b' ').unwrap_or(end).min(end);
+                let start = text
+                    .iter()
+                    .position(|byte| *byte != b' ')
+                    .unwrap_or(end)
+                    .min(end);
                 slice(text, start, end)
             }
         }

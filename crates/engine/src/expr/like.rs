@@ -45,7 +45,11 @@ mod tests {
             ("", "%", true),
             ("", "_", false),
         ] {
-            assert_eq!(matches(text.as_bytes(), pattern.as_bytes(), false), expected, "{pattern}");
+            assert_eq!(
+                matches(text.as_bytes(), pattern.as_bytes(), false),
+                expected,
+                "{pattern}"
+            );
         }
         assert!(matches(b"smith", b"mit", true) && !matches(b"smith", b"mt", true));
     }

@@ -78,7 +78,11 @@ impl World {
 
     /// Threads a step may use.
     pub fn threads(&self) -> usize {
-        if self.options.threads { self.options.cpucount as usize } else { 1 }
+        if self.options.threads {
+            self.options.cpucount as usize
+        } else {
+            1
+        }
     }
 
     /// Makes `SAS_work<serial><pid>_<host>` below `parent` and returns its path.
@@ -117,13 +121,20 @@ impl World {
             Failure::world(format!(
                 "The {} directory cannot be made: {error}. Name a directory that exists and can be \
                  written.",
-                if channel == Channel::Work { "WORK" } else { "utility" }
+                if channel == Channel::Work {
+                    "WORK"
+                } else {
+                    "utility"
+                }
             ))
         };
         self.store.make_directory(channel, &path).map_err(world)?;
         self.temporaries.add_directory(channel, &path);
         let marker = path.join(MARKER);
-        let file = self.store.create(channel, &marker, Creation::New).map_err(world)?;
+        let file = self
+            .store
+            .create(channel, &marker, Creation::New)
+            .map_err(world)?;
         file.close().map_err(world)?;
         Ok(path)
     }

@@ -69,7 +69,11 @@ impl RowBuffer {
 
     /// Orders the entries by key; rows with equal keys stay in the order they came.
     pub(super) fn sort(&mut self, key: &SortKey, threads: usize) {
-        let order = Order { key, rows: &self.rows, row_bytes: self.row_bytes };
+        let order = Order {
+            key,
+            rows: &self.rows,
+            row_bytes: self.row_bytes,
+        };
         let entries = self.entries.as_mut_slice();
         if threads < 2 || entries.len() < PARALLEL_ROWS {
             order.sort(entries);

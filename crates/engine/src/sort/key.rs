@@ -37,7 +37,10 @@ impl SortKey {
             },
             _ => false,
         };
-        Self { fields, prefix_decides }
+        Self {
+            fields,
+            prefix_decides,
+        }
     }
 
     /// True if equal prefixes mean equal keys.
@@ -59,7 +62,11 @@ impl SortKey {
                 u64::from_be_bytes(head)
             }
         };
-        if first.descending { !ascending } else { ascending }
+        if first.descending {
+            !ascending
+        } else {
+            ascending
+        }
     }
 
     /// Order of two rows.
@@ -69,12 +76,14 @@ impl SortKey {
                 Kind::Numeric => {
                     order_key(field.slot.number(left)).cmp(&order_key(field.slot.number(right)))
                 }
-                Kind::Character => {
-                    compare_padded(field.slot.bytes(left), field.slot.bytes(right))
-                }
+                Kind::Character => compare_padded(field.slot.bytes(left), field.slot.bytes(right)),
             };
             if order.is_ne() {
-                return if field.descending { order.reverse() } else { order };
+                return if field.descending {
+                    order.reverse()
+                } else {
+                    order
+                };
             }
         }
         Ordering::Equal
@@ -86,13 +95,24 @@ mod tests {
     use super::*;
 
     fn text(length: u32, descending: bool) -> SortKey {
-        let slot = Slot { kind: Kind::Character, offset: 0, length, big_endian: false };
+        let slot = Slot {
+            kind: Kind::Character,
+            offset: 0,
+            length,
+            big_endian: false,
+        };
         SortKey::new(vec![KeyField { slot, descending }])
     }
 
     #[test]
     fn prefixes_never_contradict_the_full_order() {
-        let rows: [&[u8]; 5] = [b"abc       ", b"abcdefghij", b"abcdefghik", b"          ", b"b         "];
+        let rows: [&[u8]; 5] = [
+            b"abc       ",
+            b"abcdefghij",
+            b"abcdefghik",
+            b"          ",
+            b"b         ",
+        ];
         for descending in [false, true] {
             let key = text(10, descending);
             for left in rows {

@@ -24,10 +24,17 @@ impl<'a> Merge<'a> {
         let reader =
             |run: &Run| RunReader::new(file.file.as_ref(), *run, plan.row_bytes, plan.block_bytes);
         let readers = runs.iter().map(reader).collect::<Result<Vec<_>>>()?;
-        let prefixes =
-            readers.iter().map(|reader| reader.row().map_or(0, |row| plan.key.prefix(row))).collect();
-        let mut merge =
-            Self { key: &plan.key, readers, prefixes, losers: Vec::new(), handed_out: false };
+        let prefixes = readers
+            .iter()
+            .map(|reader| reader.row().map_or(0, |row| plan.key.prefix(row)))
+            .collect();
+        let mut merge = Self {
+            key: &plan.key,
+            readers,
+            prefixes,
+            losers: Vec::new(),
+            handed_out: false,
+        };
         merge.build();
         Ok(merge)
     }
@@ -53,11 +60,16 @@ impl<'a> Merge<'a> {
     fn build(&mut self) {
         let runs = self.readers.len();
         self.losers = vec![0; runs.max(1)];
-        let mut winners: Vec<usize> = (0..2 * runs).map(|node| node.saturating_sub(runs)).collect();
+        let mut winners: Vec<usize> = (0..2 * runs)
+            .map(|node| node.saturating_sub(runs))
+            .collect();
         for node in (1..runs).rev() {
             let (left, right) = (winners[2 * node], winners[2 * node + 1]);
-            let (winner, loser) =
-                if self.precedes(left, right) { (left, right) } else { (right, left) };
+            let (winner, loser) = if self.precedes(left, right) {
+                (left, right)
+            } else {
+                (right, left)
+            };
             winners[node] = winner;
             self.losers[node] = loser;
         }

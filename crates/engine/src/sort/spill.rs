@@ -31,7 +31,12 @@ impl<'a> RunWriter<'a> {
     pub(super) fn new(file: &'a mut UtilityFile, block_bytes: u64) -> Self {
         let block_bytes = usize::try_from(block_bytes).expect("blocks are at most 16 MiB");
         let start = file.end;
-        Self { file, start, block: Vec::with_capacity(block_bytes), block_bytes }
+        Self {
+            file,
+            start,
+            block: Vec::with_capacity(block_bytes),
+            block_bytes,
+        }
     }
 
     #[inline]
@@ -61,7 +66,10 @@ impl<'a> RunWriter<'a> {
         if !self.block.is_empty() {
             self.flush()?;
         }
-        let run = Run { start: self.start, bytes: self.file.end - self.start };
+        let run = Run {
+            start: self.start,
+            bytes: self.file.end - self.start,
+        };
         self.file.end = self.file.end.next_multiple_of(self.block_bytes as u64);
         Ok(run)
     }
@@ -120,7 +128,9 @@ impl<'a> RunReader<'a> {
         self.at = 0;
         while self.buffer.len() < self.row_bytes && self.left > 0 {
             let kept = self.buffer.len();
-            let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(self.block_bytes);
+            let wanted = usize::try_from(self.left)
+                .unwrap_or(usize::MAX)
+                .min(self.block_bytes);
             self.buffer.resize(kept + wanted, 0);
             let count = self.file.read_at(self.next, &mut self.buffer[kept..])?;
             if count < wanted {
@@ -129,7 +139,11 @@ impl<'a> RunReader<'a> {
                     "the utility file is shorter than what was written to it",
                 );
                 let path = std::path::Path::new("utility file");
-                return Err(base::store::StoreError::new(base::store::Operation::Read, path, cut));
+                return Err(base::store::StoreError::new(
+                    base::store::Operation::Read,
+                    path,
+                    cut,
+                ));
             }
             self.next += wanted as u64;
             self.left -= wanted as u64;

@@ -31,7 +31,10 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
     let text = fs::read_to_string(&args.program)
         .with_context(|| format!("failed to read the program {}", args.program.display()))?;
     let accounts = Arc::new(Accounts::default());
-    let real = RealStore { direct: args.direct, advise_sequential: args.advise_sequential };
+    let real = RealStore {
+        direct: args.direct,
+        advise_sequential: args.advise_sequential,
+    };
     let store: Arc<dyn Store> = Arc::new(AccountedStore::new(real, accounts.clone()));
     let temporaries = Arc::new(Temporaries::default());
     clean_up_on_signals(store.clone(), temporaries.clone())?;
@@ -76,7 +79,9 @@ fn writer(
     path: Option<&Path>,
     otherwise: impl FnOnce() -> Box<dyn Write + Send>,
 ) -> Result<Box<dyn Write + Send>> {
-    let Some(path) = path else { return Ok(otherwise()) };
+    let Some(path) = path else {
+        return Ok(otherwise());
+    };
     let file =
         File::create(path).with_context(|| format!("failed to create {}", path.display()))?;
     Ok(Box::new(BufWriter::new(file)))
@@ -124,15 +129,25 @@ fn symbols(args: &ExecArgs) -> Symbols {
 
 /// Host name as it appears in the names of WORK directories: up to the first dot.
 pub fn host_name() -> String {
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
     let short: String = name.split('.').next().unwrap_or_default().to_owned();
-    if short.is_empty() { "localhost".to_owned() } else { short }
+    if short.is_empty() {
+        "localhost".to_owned()
+    } else {
+        short
+    }
 }
 
 /// Different for every process: page masks and serial numbers need not be reproducible here.
 fn seed() -> u64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::from(std::process::id()) << 32 ^ u64::from(since_1970.subsec_nanos())
+    let since_1970 = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::from(std::process::id()) << 32
+        ^ u64::from(since_1970.subsec_nanos())
         ^ since_1970.as_secs()
 }
 
@@ -141,7 +156,9 @@ fn observer(
     path: Option<&Path>,
     accounts: Arc<Accounts>,
 ) -> Result<Box<dyn FnMut(&StepSummary) + Send>> {
-    let Some(path) = path else { return Ok(Box::new(|_| ())) };
+    let Some(path) = path else {
+        return Ok(Box::new(|_| ()));
+    };
     let mut file =
         File::create(path).with_context(|| format!("failed to create {}", path.display()))?;
     let path = path.to_owned();
@@ -150,7 +167,10 @@ fn observer(
         let mut line = serde_json::to_vec(&record).expect("records have only plain keys");
         line.push(b'\n');
         if let Err(error) = file.write_all(&line) {
-            ui::say(&format!("WARNING: failed to write {}: {error}", path.display()));
+            ui::say(&format!(
+                "WARNING: failed to write {}: {error}",
+                path.display()
+            ));
         }
     }))
 }

@@ -55,7 +55,10 @@ fn dataset(used: &DatasetUse) -> DatasetRecord {
 }
 
 fn channels(report: &Report) -> BTreeMap<String, ChannelRecord> {
-    report.iter().map(|(channel, tallies)| (channel.name().to_owned(), channel_record(tallies))).collect()
+    report
+        .iter()
+        .map(|(channel, tallies)| (channel.name().to_owned(), channel_record(tallies)))
+        .collect()
 }
 
 fn channel_record(tallies: &BTreeMap<Operation, Tally>) -> ChannelRecord {
@@ -72,7 +75,9 @@ fn channel_record(tallies: &BTreeMap<Operation, Tally>) -> ChannelRecord {
             }
             _ => {}
         }
-        record.operations.insert(operation.name().to_owned(), operation_record(tally));
+        record
+            .operations
+            .insert(operation.name().to_owned(), operation_record(tally));
     }
     record
 }
