@@ -12,7 +12,7 @@ pub struct Date {
 }
 
 /// Days from 0000-03-01 to 1960-01-01.
-const SHIFT: i64 = 715_814;
+const SHIFT: i64 = 715_815;
 
 /// The calendar date of a SAS date value.
 #[expect(
