@@ -1,5 +1,6 @@
 //! The measured I/O layer: a real file system behind [`base::store::Store`] ([`real`]), accounting
-//! per channel and operation ([`account`]), and the process's clock and resource usage ([`process`]).
+//! per channel and operation ([`account`]), the page cache ([`cache`]), and
+//! processes: clock, usage, children ([`process`]).
 //!
 //! Invariant: a call is timed from just before the system call to just after it; what the layer adds
 //! around it stays below 1 % of a cached 128 KiB read (measured by `cargo xtask bench io`).
@@ -7,5 +8,6 @@
 //! Start reading at [`account`].
 
 pub mod account;
+pub mod cache;
 pub mod process;
 pub mod real;

@@ -2,13 +2,14 @@
 
 #![expect(
     unsafe_code,
-    reason = "getrusage and close have no safe wrapper that reports errors"
+    reason = "getrusage, wait4, close and pre_exec have no safe wrapper that says all"
 )]
 
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::IntoRawFd;
+use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
 use base::meter::{Meter, Usage, WallClock};
@@ -56,6 +57,79 @@ fn rusage() -> libc::rusage {
     unsafe {
         libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
         usage.assume_init()
+    }
+}
+
+/// What a finished child used, from `wait4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finished {
+    /// Exit code; `None` if a signal ended it.
+    pub exit: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// User CPU time.
+    pub user: Duration,
+    /// System CPU time.
+    pub system: Duration,
+}
+
+/// Arranges that the child gets SIGTERM when the thread that starts it ends, so that a killed
+/// launcher leaves nothing running.
+pub fn die_with_parent(command: &mut std::process::Command) {
+    let parent = rustix::process::getpid();
+    let before_exec = move || {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+        // The parent may have gone before the call above.
+        if rustix::process::getppid() == Some(parent) {
+            return Ok(());
+        }
+        Err(io::Error::from(io::ErrorKind::BrokenPipe))
+    };
+    // SAFETY: between fork and exec only system calls are made and nothing is allocated.
+    unsafe {
+        command.pre_exec(before_exec);
+    }
+}
+
+/// Looks whether child `process_id` has ended; `None` while it runs.
+pub fn try_wait(process_id: u32) -> io::Result<Option<Finished>> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    let process_id = libc::pid_t::try_from(process_id).map_err(io::Error::other)?;
+    // SAFETY: both pointers are to whole values that live across the call.
+    let answer =
+        unsafe { libc::wait4(process_id, &raw mut status, libc::WNOHANG, usage.as_mut_ptr()) };
+    match answer {
+        0 => return Ok(None),
+        -1 => return Err(io::Error::last_os_error()),
+        _ => {}
+    }
+    // SAFETY: wait4 has filled it; all-zero is valid too.
+    let usage = unsafe { usage.assume_init() };
+    Ok(Some(Finished {
+        exit: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+        signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        user: duration(usage.ru_utime),
+        system: duration(usage.ru_stime),
+    }))
+}
+
+fn pid(process_id: u32) -> Option<rustix::process::Pid> {
+    i32::try_from(process_id).ok().and_then(rustix::process::Pid::from_raw)
+}
+
+/// True if a process with this id exists on this host (whoever owns it).
+pub fn is_alive(process_id: u32) -> bool {
+    let Some(pid) = pid(process_id) else { return false };
+    rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
+}
+
+/// Asks a process to end (SIGTERM), or ends it (SIGKILL).
+pub fn terminate(process_id: u32, at_once: bool) {
+    use rustix::process::Signal;
+    if let Some(pid) = pid(process_id) {
+        // It may have ended by itself meanwhile.
+        let _ = rustix::process::kill_process(pid, if at_once { Signal::KILL } else { Signal::TERM });
     }
 }
 

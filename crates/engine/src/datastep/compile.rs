@@ -2,7 +2,7 @@
 
 use base::diag::{Diagnostic, Span};
 use lang::ast::{
-    DataStep, DatasetRef, Expr, FormatRef, Setting, Statement, StatementKind, VariableKind,
+    self, DataStep, DatasetRef, Expr, FormatRef, Setting, Statement, StatementKind, VariableKind,
     VariableList,
 };
 use sas7bdat::{Format, Kind, Variable};
@@ -54,6 +54,32 @@ pub(super) enum Operation {
     Return,
     /// Ends the step.
     Stop,
+    /// A DO loop.
+    Loop(Box<Loop>),
+    /// Out of the innermost loop.
+    Leave,
+    /// On with the innermost loop's next turn.
+    Continue,
+}
+
+/// A DO loop.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Loop {
+    /// Index variable and its ranges, one after the other; without an index one range without
+    /// values.
+    pub(super) index: Option<Slot>,
+    pub(super) ranges: Vec<Range>,
+    pub(super) body: Vec<Operation>,
+}
+
+/// `start [TO stop [BY step]] [WHILE(e)] [UNTIL(e)]`; all bounds are taken once.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Range {
+    pub(super) start: Option<Number>,
+    pub(super) stop: Option<Number>,
+    pub(super) step: Option<Number>,
+    pub(super) while_: Option<Number>,
+    pub(super) until: Option<Number>,
 }
 
 /// A SET statement.
@@ -167,6 +193,9 @@ impl<'a> Builder<'a> {
             StatementKind::Delete => out.push(Operation::Delete),
             StatementKind::Return => out.push(Operation::Return),
             StatementKind::Stop => out.push(Operation::Stop),
+            StatementKind::Loop(body) => out.push(self.do_loop(body)?),
+            StatementKind::Leave => out.push(Operation::Leave),
+            StatementKind::Continue => out.push(Operation::Continue),
             StatementKind::Empty => {}
             _ => self.declaration(statement)?,
         }
@@ -264,6 +293,45 @@ impl<'a> Builder<'a> {
             return Err(Failure::at(&value.span, message));
         }
         Ok(Operation::Sum(slot, self.number(value)?))
+    }
+
+    fn do_loop(&mut self, source: &'a ast::Loop) -> Outcome<Operation> {
+        let index = source.index.as_ref().map(|(name, _)| {
+            let index = self.pdv.numeric(name);
+            self.pdv.variables[index].assigned = true;
+            self.pdv.variables[index].slot
+        });
+        let mut ranges = Vec::new();
+        match &source.index {
+            None => ranges.push(Range {
+                start: None,
+                stop: None,
+                step: None,
+                while_: self.optional(source.while_.as_ref())?,
+                until: self.optional(source.until.as_ref())?,
+            }),
+            Some((_, items)) => {
+                for item in items {
+                    ranges.push(Range {
+                        start: Some(self.number(&item.start)?),
+                        stop: self.optional(item.stop.as_ref())?,
+                        step: self.optional(item.step.as_ref())?,
+                        while_: self.optional(item.while_.as_ref())?,
+                        until: self.optional(item.until.as_ref())?,
+                    });
+                }
+            }
+        }
+        if index.is_some_and(|slot| slot.kind != Kind::Numeric) {
+            let message = "A DO loop over a character variable is not implemented yet.";
+            return Err(Failure::world(message));
+        }
+        let body = self.block(&source.body)?;
+        Ok(Operation::Loop(Box::new(Loop { index, ranges, body })))
+    }
+
+    fn optional(&mut self, expr: Option<&Expr>) -> Outcome<Option<Number>> {
+        expr.map(|expr| self.number(expr)).transpose()
     }
 
     fn set(

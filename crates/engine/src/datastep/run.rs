@@ -2,12 +2,12 @@
 
 use sas7bdat::{Kind, missing};
 
-use super::compile::{Operation, Program, Set, Target};
+use super::compile::{Loop, Operation, Program, Range, Set, Target};
 use crate::dataset::copy::{RowCopy, store_number, store_text};
 use crate::dataset::output::Output;
-use crate::expr::Slot;
+use crate::expr::{Number, Slot};
 use crate::expr::compile::{Site, Sites};
-use crate::expr::evaluate::{Events, is_true};
+use crate::expr::evaluate::{Events, is_true, order_key};
 use crate::failure::Outcome;
 use crate::session::World;
 
@@ -19,6 +19,10 @@ enum Flow {
     Top,
     /// Top of the step after the implicit output.
     Bottom,
+    /// Out of the innermost loop.
+    Leave,
+    /// On with the innermost loop's next turn.
+    Continue,
     /// The end.
     Stop,
 }
@@ -115,6 +119,7 @@ fn is_accumulator(operations: &[Operation], slot: Slot) -> bool {
         Operation::If(_, then, otherwise) => {
             is_accumulator(then, slot) || is_accumulator(otherwise, slot)
         }
+        Operation::Loop(looping) => is_accumulator(&looping.body, slot),
         _ => false,
     })
 }
@@ -169,7 +174,7 @@ fn iterate(
         match running.block(operations)? {
             Flow::Stop => return Ok(()),
             Flow::Top => {}
-            Flow::On | Flow::Bottom => {
+            Flow::On | Flow::Bottom | Flow::Leave | Flow::Continue => {
                 if implicit_output {
                     running.output_all()?;
                 }
@@ -236,11 +241,71 @@ impl Running {
                     write(&mut self.writers[*target], &self.row)?;
                 }
             }
+            Operation::Loop(looping) => return self.do_loop(looping),
+            Operation::Leave => return Ok(Flow::Leave),
+            Operation::Continue => return Ok(Flow::Continue),
             Operation::Delete => return Ok(Flow::Top),
             Operation::Return => return Ok(Flow::Bottom),
             Operation::Stop => return Ok(Flow::Stop),
         }
         Ok(Flow::On)
+    }
+
+    fn do_loop(&mut self, looping: &Loop) -> Outcome<Flow> {
+        for range in &looping.ranges {
+            match self.range(looping, range)? {
+                Flow::On => {}
+                Flow::Leave => return Ok(Flow::On),
+                other => return Ok(other),
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    /// Runs the body over one range. The index ends at the first value past the limit.
+    fn range(&mut self, looping: &Loop, range: &Range) -> Outcome<Flow> {
+        let start = self.number(range.start.as_ref());
+        let stop = self.number(range.stop.as_ref());
+        let step = self.number(range.step.as_ref()).unwrap_or(1.0);
+        if let (Some(slot), Some(start)) = (looping.index, start) {
+            store_number(&slot, &mut self.row, start);
+        }
+        loop {
+            let at = looping.index.map(|slot| slot.number(&self.row));
+            let past = match (at, stop) {
+                (Some(at), Some(stop)) if step < 0.0 => order_key(at) < order_key(stop),
+                (Some(at), Some(stop)) => order_key(at) > order_key(stop),
+                _ => false,
+            };
+            if past || range.while_.as_ref().is_some_and(|condition| !self.holds(condition)) {
+                return Ok(Flow::On);
+            }
+            match self.block(&looping.body)? {
+                Flow::On | Flow::Continue => {}
+                other => return Ok(other),
+            }
+            if range.until.as_ref().is_some_and(|condition| self.holds(condition)) {
+                return Ok(Flow::On);
+            }
+            // `DO i = 5;` runs once; `DO i = 5 WHILE(…)` too.
+            let counts = stop.is_some() || range.step.is_some();
+            match looping.index {
+                Some(_) if !counts => return Ok(Flow::On),
+                Some(slot) => {
+                    let next = slot.number(&self.row) + step;
+                    store_number(&slot, &mut self.row, next);
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn number(&mut self, number: Option<&Number>) -> Option<f64> {
+        number.map(|number| number.value(&self.row, &mut self.events))
+    }
+
+    fn holds(&mut self, condition: &Number) -> bool {
+        is_true(condition.value(&self.row, &mut self.events))
     }
 
     fn output_all(&mut self) -> Outcome<()> {
