@@ -6,6 +6,7 @@
 //!
 //! Start reading at [`run`].
 
+pub mod assemble;
 pub mod run;
 pub mod statistics;
 pub mod step;

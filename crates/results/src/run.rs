@@ -41,8 +41,14 @@ pub struct RunPlan {
     pub cores: u32,
     /// Memory of the node, bytes.
     pub memory_bytes: u64,
+    /// How the scale came about, a sentence.
+    pub scale_reason: String,
+    /// Demonstration scale: no verdict.
+    pub demonstration: bool,
     /// True if all files together are at least three times the memory.
     pub qualifying: bool,
+    /// What was changed against the suite, and why.
+    pub notes: Vec<String>,
     /// Cold start wanted.
     pub cold: bool,
     /// SAS options in force for every job.
@@ -94,6 +100,42 @@ pub struct Event {
     /// System CPU time of a finished job, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_s: Option<f64>,
+    /// What verification found wrong, a sentence each; present only after verification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Vec<String>>,
+    /// Share of the staged input in the page cache, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_share: Option<f64>,
+}
+
+impl Event {
+    /// An event with nothing but its time and kind.
+    pub fn new(unix_s: f64, event: EventKind) -> Self {
+        Self {
+            unix_s,
+            event,
+            job: None,
+            detail: None,
+            exit: None,
+            process_id: None,
+            real_s: None,
+            user_s: None,
+            system_s: None,
+            findings: None,
+            cached_share: None,
+        }
+    }
+
+    /// The same, of a job.
+    pub fn of_job(unix_s: f64, event: EventKind, job: &str) -> Self {
+        Self { job: Some(job.to_owned()), ..Self::new(unix_s, event) }
+    }
+
+    /// The same, with something to say.
+    #[must_use]
+    pub fn with_detail(self, detail: impl Into<String>) -> Self {
+        Self { detail: Some(detail.into()), ..self }
+    }
 }
 
 /// Kinds of events.
@@ -449,17 +491,7 @@ mod tests {
     use super::*;
 
     fn event(job: &str) -> Event {
-        Event {
-            unix_s: 1.0,
-            event: EventKind::JobFinished,
-            job: Some(job.to_owned()),
-            detail: None,
-            exit: Some(0),
-            process_id: None,
-            real_s: Some(2.5),
-            user_s: None,
-            system_s: None,
-        }
+        Event { exit: Some(0), ..Event::of_job(1.0, EventKind::JobFinished, job) }
     }
 
     #[test]

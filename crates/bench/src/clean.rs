@@ -1,0 +1,117 @@
+//! What Gristmill staged or left below a directory, and its removal.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::marker::{self, Holds};
+use crate::orphans::session_of;
+
+/// How deep marked folders are looked for.
+const DEPTH_MAX: usize = 8;
+
+/// A marked folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where.
+    pub path: PathBuf,
+    /// What it holds.
+    pub holds: Holds,
+    /// Bytes of all files in it.
+    pub bytes: u64,
+    /// Files in it.
+    pub files: u64,
+    /// True if the session that made it may still be at work: it is not removed.
+    pub in_use: bool,
+}
+
+/// Marked folders at or below `directory`, sorted by path; links are not followed.
+pub fn find(directory: &Path, host: &str) -> io::Result<Vec<Found>> {
+    let mut found = Vec::new();
+    look(directory, host, 0, &mut found)?;
+    found.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(found)
+}
+
+fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> io::Result<()> {
+    if let Some(holds) = marker::read(directory) {
+        let files = marker::files(directory)?;
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let in_use = session_of(&name).is_some_and(|(process_id, made_on)| {
+            made_on != host || ::io::process::is_alive(process_id)
+        });
+        found.push(Found {
+            path: directory.to_owned(),
+            holds,
+            bytes: files.iter().map(|(_, bytes)| bytes).sum(),
+            files: files.len() as u64,
+            in_use,
+        });
+        return Ok(());
+    }
+    if depth == DEPTH_MAX {
+        return Ok(());
+    }
+    let entries = match fs::read_dir(directory) {
+        Err(error) if depth > 0 && error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        other => other?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            look(&entry.path(), host, depth + 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a marked folder, its marker last: what is cut short can be cleaned again.
+pub fn remove(found: &Found) -> io::Result<()> {
+    if marker::read(&found.path).is_none() {
+        let message = format!("{} is not marked as made by Gristmill", found.path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
+    for entry in fs::read_dir(&found.path)? {
+        let entry = entry?;
+        if entry.file_name() == marker::MARKER {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    fs::remove_file(found.path.join(marker::MARKER))?;
+    fs::remove_dir(&found.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_marked_folders_are_listed_and_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let ours = root.path().join("a/gristmill-large-sorts");
+        marker::make(&ours, Holds::Data).unwrap();
+        fs::write(ours.join("s1.sas7bdat"), [0; 100]).unwrap();
+        let theirs = root.path().join("a/precious");
+        fs::create_dir(&theirs).unwrap();
+        fs::write(theirs.join("x"), "x").unwrap();
+
+        let found = find(root.path(), "here").unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].holds, found[0].files), (Holds::Data, 2));
+        remove(&found[0]).unwrap();
+        assert!(!ours.exists() && theirs.join("x").exists());
+        assert!(remove(&found[0]).is_err());
+    }
+
+    #[test]
+    fn a_folder_with_foreign_files_is_not_taken_over() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("x"), "x").unwrap();
+        assert!(marker::make(root.path(), Holds::Data).is_err());
+    }
+}

@@ -1,0 +1,227 @@
+//! Starting jobs as processes at their offsets and waiting for them, with their CPU time from
+//! `wait4`.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ::io::process::{self, Finished};
+
+/// How often children are looked at: the resolution of their elapsed times.
+const POLL: Duration = Duration::from_millis(5);
+
+/// How long children may take to clean up after SIGTERM before they get SIGKILL.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A process to be started.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    /// Job name.
+    pub name: String,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Seconds after the first.
+    pub offset_s: f64,
+    /// Where its standard error goes.
+    pub stderr: PathBuf,
+}
+
+/// What happens to jobs, told as it happens.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Happening<'a> {
+    /// A process was started.
+    Launched {
+        /// Job.
+        name: &'a str,
+        /// Its process.
+        process_id: u32,
+    },
+    /// A process ended.
+    Ended {
+        /// Job.
+        name: &'a str,
+        /// What it used.
+        finished: Finished,
+        /// Elapsed time.
+        real: Duration,
+    },
+    /// Time passed; jobs that run now.
+    Tick {
+        /// How many run.
+        running: usize,
+        /// How many have ended.
+        ended: usize,
+    },
+}
+
+struct Running {
+    index: usize,
+    process_id: u32,
+    started: Instant,
+}
+
+/// Starts all jobs and waits for them. `stop` ends the children (SIGTERM, later SIGKILL); then
+/// true is returned.
+///
+/// `tell` may fail (a full disk); the children are ended then too.
+pub fn run(
+    starts: &[Start],
+    stop: &AtomicBool,
+    mut tell: impl FnMut(Happening<'_>) -> io::Result<()>,
+) -> io::Result<bool> {
+    let began = Instant::now();
+    let mut running: Vec<Running> = Vec::new();
+    let outcome = supervise(starts, stop, &mut tell, &mut running, began);
+    if !running.is_empty() {
+        end_all(starts, &mut running, &mut tell)?;
+    }
+    outcome
+}
+
+fn supervise(
+    starts: &[Start],
+    stop: &AtomicBool,
+    tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
+    running: &mut Vec<Running>,
+    began: Instant,
+) -> io::Result<bool> {
+    let mut next = 0;
+    let mut ended = 0;
+    while next < starts.len() || !running.is_empty() {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        while next < starts.len() && began.elapsed().as_secs_f64() >= starts[next].offset_s {
+            let started = Instant::now();
+            let process_id = spawn(&starts[next])?;
+            running.push(Running { index: next, process_id, started });
+            tell(Happening::Launched { name: &starts[next].name, process_id })?;
+            next += 1;
+        }
+        ended += collect(starts, running, tell)?;
+        tell(Happening::Tick { running: running.len(), ended })?;
+        thread::sleep(POLL);
+    }
+    Ok(false)
+}
+
+fn spawn(start: &Start) -> io::Result<u32> {
+    let (program, arguments) = start.command.split_first().expect("a command has a program");
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(File::create(&start.stderr)?)
+        .envs(BTreeMap::from([("LC_ALL", "C")]));
+    process::die_with_parent(&mut command);
+    let child = command.spawn().map_err(|error| {
+        let message = format!("failed to start job {}: {error}", start.name);
+        io::Error::new(error.kind(), message)
+    })?;
+    // Waited for with wait4, which gives its CPU time; `Child` would not.
+    Ok(child.id())
+}
+
+/// Takes in the children that have ended; returns how many.
+fn collect(
+    starts: &[Start],
+    running: &mut Vec<Running>,
+    tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
+) -> io::Result<usize> {
+    let mut at = 0;
+    let mut ended = 0;
+    while at < running.len() {
+        match process::try_wait(running[at].process_id)? {
+            None => at += 1,
+            Some(finished) => {
+                let job = running.remove(at);
+                let real = job.started.elapsed();
+                ended += 1;
+                tell(Happening::Ended { name: &starts[job.index].name, finished, real })?;
+            }
+        }
+    }
+    Ok(ended)
+}
+
+/// Ends every child: politely first, so that each removes its WORK, then at once.
+fn end_all(
+    starts: &[Start],
+    running: &mut Vec<Running>,
+    tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    for job in running.iter() {
+        process::terminate(job.process_id, false);
+    }
+    let deadline = Instant::now() + PATIENCE;
+    let mut at_once = false;
+    while !running.is_empty() {
+        collect(starts, running, tell)?;
+        if Instant::now() >= deadline && !at_once {
+            at_once = true;
+            for job in running.iter() {
+                process::terminate(job.process_id, true);
+            }
+        }
+        thread::sleep(POLL);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(name: &str, script: &str, directory: &std::path::Path) -> Start {
+        Start {
+            name: name.to_owned(),
+            command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(),
+            offset_s: 0.0,
+            stderr: directory.join(name),
+        }
+    }
+
+    #[test]
+    fn exit_codes_and_signals_are_told_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let starts = [
+            shell("fine", "exit 0", directory.path()),
+            shell("warns", "exit 1", directory.path()),
+            shell("killed", "kill -9 $$", directory.path()),
+        ];
+        let mut seen = BTreeMap::new();
+        let stopped = run(&starts, &AtomicBool::new(false), |happening| {
+            if let Happening::Ended { name, finished, .. } = happening {
+                seen.insert(name.to_owned(), (finished.exit, finished.signal));
+            }
+            Ok(())
+        });
+        assert!(!stopped.unwrap());
+        assert_eq!(seen["fine"], (Some(0), None));
+        assert_eq!(seen["warns"], (Some(1), None));
+        assert_eq!(seen["killed"], (None, Some(9)));
+    }
+
+    #[test]
+    fn stopping_leaves_nothing_running() {
+        let directory = tempfile::tempdir().unwrap();
+        let starts = [shell("long", "exec sleep 60", directory.path())];
+        let stop = AtomicBool::new(false);
+        let mut process = 0;
+        let stopped = run(&starts, &stop, |happening| {
+            if let Happening::Launched { process_id, .. } = happening {
+                process = process_id;
+                stop.store(true, Ordering::Relaxed);
+            }
+            Ok(())
+        });
+        assert!(stopped.unwrap());
+        assert!(!process::is_alive(process));
+    }
+}

@@ -1,0 +1,16 @@
+//! Suite → plan (pure) → stage → launch → verify.
+//!
+//! Invariant: writes only below directories it was given, in folders it made and marked
+//! ([`marker`]); removes only what is marked. A run directory is readable at every moment.
+//!
+//! Start reading at [`run`].
+
+pub mod clean;
+pub mod launch;
+pub mod marker;
+pub mod orphans;
+pub mod plan;
+pub mod run;
+pub mod stage;
+pub mod suite;
+pub mod verify;

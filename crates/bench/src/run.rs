@@ -1,0 +1,495 @@
+//! One run: stage, cold start, launch, verify, figures.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ::io::cache;
+use base::units::Bytes;
+use results::assemble::assemble;
+use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult};
+
+use crate::launch::{self, Happening, Start};
+use crate::marker::{self, Holds};
+use crate::orphans;
+use crate::plan::{Plan, PlannedJob};
+use crate::stage::Stage;
+use crate::suite::Check;
+use crate::verify;
+
+/// Where a run's bytes go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Directories {
+    /// Input data are staged below this one.
+    pub data: PathBuf,
+    /// Permanent outputs are made below this one.
+    pub output: PathBuf,
+    /// WORK.
+    pub work: PathBuf,
+    /// Utility files.
+    pub util: PathBuf,
+    /// Run directories.
+    pub runs: PathBuf,
+}
+
+/// Everything a run needs beyond its plan.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// What to do.
+    pub plan: Plan,
+    /// Where.
+    pub directories: Directories,
+    /// Start with whatever is cached.
+    pub warm: bool,
+    /// Keep the outputs after they were verified.
+    pub keep: bool,
+    /// The program that executes jobs: this one.
+    pub program: PathBuf,
+    /// Its version, for the record.
+    pub version: String,
+    /// Host name.
+    pub node: String,
+}
+
+/// What is shown while a run is on its way.
+pub trait Watcher {
+    /// A new phase begins.
+    fn phase(&mut self, text: &str);
+    /// Bytes staged so far, of how many.
+    fn staging(&mut self, done: Bytes, total: Bytes);
+    /// Jobs running and ended; bytes moved so far per channel.
+    fn running(&mut self, progress: &Progress);
+    /// Jobs verified so far, of how many.
+    fn verifying(&mut self, done: usize, total: usize);
+}
+
+/// How far the jobs are.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Progress {
+    /// Jobs running.
+    pub running: usize,
+    /// Jobs that have ended.
+    pub ended: usize,
+    /// Jobs in all.
+    pub jobs: usize,
+    /// Bytes read and written so far per channel name.
+    pub channels: BTreeMap<String, (u64, u64)>,
+    /// Bytes that all jobs together are expected to move.
+    pub expected: Bytes,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Its directory.
+    pub directory: RunDirectory,
+    /// Its figures; complete or not.
+    pub result: RunResult,
+    /// It was cut short.
+    pub interrupted: bool,
+}
+
+/// A run that could not be carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file system refused.
+    #[error("failed to {action}: {source}")]
+    Io {
+        /// What was being done.
+        action: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The run directory could not be written or read.
+    #[error(transparent)]
+    Results(#[from] results::run::Error),
+}
+
+fn failed(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+    let action = action.into();
+    |source| Error::Io { action, source }
+}
+
+/// Seconds since the Unix epoch.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// Carries a plan out.
+pub fn run(
+    config: &Config,
+    stop: &AtomicBool,
+    watcher: &mut dyn Watcher,
+) -> Result<Outcome, Error> {
+    let name = run_name(&config.plan.suite);
+    let run = Run {
+        config,
+        stop,
+        output: config.directories.output.join(format!("gristmill-output-{name}")),
+        directory: create_directory(config, &name)?,
+        stage: open_stage(config)?,
+    };
+    let interrupted = run.carry_out(watcher)?;
+    if interrupted {
+        run.event(&Event::new(now(), EventKind::Interrupted))?;
+    }
+    if !config.keep && run.output.exists() {
+        let found = crate::clean::Found {
+            path: run.output.clone(),
+            holds: Holds::Output,
+            bytes: 0,
+            files: 0,
+            in_use: false,
+        };
+        crate::clean::remove(&found).map_err(failed("remove the outputs"))?;
+    }
+    let result = assemble(&run.directory)?;
+    if !interrupted {
+        run.directory.write_result(&result)?;
+        run.event(&Event::new(now(), EventKind::RunFinished))?;
+    }
+    Ok(Outcome { directory: run.directory, result, interrupted })
+}
+
+/// `large-sorts-20261120T231500-4711`: sorts by time, unique on a host.
+fn run_name(suite: &str) -> String {
+    let days_1960_to_1970 = 3653.0;
+    let (date, second) = engine::datetime::split(now() + days_1960_to_1970 * 86_400.0);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!(
+        "{suite}-{:04}{:02}{:02}T{hour:02}{minute:02}{second:02}Z-{}",
+        date.year,
+        date.month,
+        date.day,
+        std::process::id()
+    )
+}
+
+fn create_directory(config: &Config, name: &str) -> Result<RunDirectory, Error> {
+    let plan = &config.plan;
+    let directories = &config.directories;
+    let record = RunPlan {
+        schema: results::SCHEMA.to_owned(),
+        program: config.version.clone(),
+        run: name.to_owned(),
+        suite: plan.suite.clone(),
+        scale: plan.scale,
+        scale_reason: plan.scale_reason.clone(),
+        demonstration: plan.demonstration,
+        seed: plan.seed,
+        started_unix_s: now(),
+        node: config.node.clone(),
+        cores: plan.cores,
+        memory_bytes: plan.memory.0,
+        qualifying: plan.qualifying,
+        notes: plan.notes.clone(),
+        cold: !config.warm,
+        options: plan.options.clone(),
+        directories: [
+            ("data", &directories.data),
+            ("output", &directories.output),
+            ("work", &directories.work),
+            ("util", &directories.util),
+        ]
+        .map(|(name, path)| (name.to_owned(), path.clone()))
+        .into(),
+        jobs: plan
+            .jobs
+            .iter()
+            .map(|job| JobPlan {
+                name: job.name.clone(),
+                offset_s: job.offset_s,
+                input_bytes: plan.datasets[job.input].bytes().0,
+                symbols: job.symbols.clone(),
+            })
+            .collect(),
+    };
+    let path = directories.runs.join(name);
+    marker::make(&path, Holds::Run).map_err(failed(format!("make {}", path.display())))?;
+    Ok(RunDirectory::create(&path, &record)?)
+}
+
+fn open_stage(config: &Config) -> Result<Stage, Error> {
+    let path = config.directories.data.join(format!("gristmill-{}", config.plan.suite));
+    Stage::open(&path).map_err(failed(format!("open the staged data at {}", path.display())))
+}
+
+struct Run<'a> {
+    config: &'a Config,
+    stop: &'a AtomicBool,
+    output: PathBuf,
+    directory: RunDirectory,
+    stage: Stage,
+}
+
+impl Run<'_> {
+    fn event(&self, event: &Event) -> Result<(), Error> {
+        Ok(self.directory.add_event(event)?)
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// All phases; true if it was cut short.
+    fn carry_out(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
+        self.remove_orphans()?;
+        if !self.fill_stage(watcher)? || self.stopped() {
+            return Ok(true);
+        }
+        self.make_cold(watcher)?;
+        watcher.phase("running");
+        if self.launch(watcher)? {
+            return Ok(true);
+        }
+        self.verify(watcher)?;
+        Ok(self.stopped())
+    }
+
+    fn remove_orphans(&self) -> Result<(), Error> {
+        let directories = &self.config.directories;
+        for parent in [&directories.work, &directories.util] {
+            fs::create_dir_all(parent).map_err(failed(format!("make {}", parent.display())))?;
+            let found = orphans::find(parent, &self.config.node)
+                .map_err(failed(format!("look for orphans in {}", parent.display())))?;
+            for orphan in found {
+                let action = format!("remove {}", orphan.path.display());
+                fs::remove_dir_all(&orphan.path).map_err(failed(action))?;
+                let detail = format!(
+                    "{} ({}, left by process {})",
+                    orphan.path.display(),
+                    Bytes(orphan.bytes),
+                    orphan.process_id
+                );
+                self.event(&Event::new(now(), EventKind::OrphanRemoved).with_detail(detail))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// False if staging was stopped.
+    fn fill_stage(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
+        watcher.phase("staging");
+        self.event(&Event::new(now(), EventKind::StageStarted))?;
+        let plan = &self.config.plan;
+        let progress = AtomicU64::new(0);
+        let total = plan.input_bytes();
+        let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let done = thread::scope(|scope| {
+            let worker =
+                scope.spawn(|| self.stage.fill(plan, threads, &progress, self.stop));
+            while !worker.is_finished() {
+                watcher.staging(Bytes(progress.load(Ordering::Relaxed)), total);
+                thread::sleep(Duration::from_millis(50));
+            }
+            worker.join().expect("staging does not panic")
+        });
+        let done = match done {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
+            other => other.map_err(failed("stage the input data"))?,
+        };
+        let detail =
+            format!("{} files made ({}), {} kept", done.made, done.bytes, done.kept);
+        self.event(&Event::new(now(), EventKind::StageFinished).with_detail(detail))?;
+        Ok(true)
+    }
+
+    fn input_paths(&self) -> Vec<PathBuf> {
+        self.config.plan.datasets.iter().map(|set| self.stage.path(&set.name)).collect()
+    }
+
+    /// Drops the caches, or evicts the staged files, and measures what is still cached.
+    fn make_cold(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
+        let paths = self.input_paths();
+        let how = if self.config.warm {
+            "warm start: nothing was evicted".to_owned()
+        } else {
+            watcher.phase("evicting");
+            match cache::drop_all() {
+                Ok(()) => "the page cache of the host was dropped".to_owned(),
+                Err(_) => {
+                    for path in &paths {
+                        let action = format!("evict {}", path.display());
+                        cache::evict(path).map_err(failed(action))?;
+                    }
+                    "staged files were evicted (dropping all caches needs root)".to_owned()
+                }
+            }
+        };
+        let mut event = Event::new(now(), EventKind::Evicted);
+        event.cached_share = cached_share(&paths).map_err(failed("measure what is cached"))?;
+        let share = event.cached_share.map_or("an unknown share".to_owned(), |share| {
+            format!("{:.1} %", share * 100.0)
+        });
+        self.event(&event.with_detail(format!("{how}; {share} of the input is cached")))
+    }
+
+    /// Starts the jobs; true if they were stopped.
+    fn launch(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
+        let action = format!("make {}", self.output.display());
+        marker::make(&self.output, Holds::Output).map_err(failed(action))?;
+        let plan = &self.config.plan;
+        let starts = plan.jobs.iter().map(|job| self.start(job)).collect::<Result<Vec<_>, _>>()?;
+        let expected = Bytes(plan.jobs.iter().map(|job| plan.datasets[job.input].bytes().0 * 4).sum());
+        let mut looked = 0u32;
+        launch::run(&starts, self.stop, |happening| {
+            let event = match happening {
+                Happening::Launched { name, process_id } => Event {
+                    process_id: Some(process_id),
+                    ..Event::of_job(now(), EventKind::JobLaunched, name)
+                },
+                Happening::Ended { name, finished, real } => Event {
+                    exit: finished.exit,
+                    real_s: Some(real.as_secs_f64()),
+                    user_s: Some(finished.user.as_secs_f64()),
+                    system_s: Some(finished.system.as_secs_f64()),
+                    detail: finished.signal.map(|signal| format!("ended by signal {signal}")),
+                    ..Event::of_job(now(), EventKind::JobFinished, name)
+                },
+                Happening::Tick { running, ended } => {
+                    // Twice a second is enough for the eye and costs nothing.
+                    looked += 1;
+                    if looked.is_multiple_of(100) {
+                        let channels = self.moved_so_far();
+                        let jobs = starts.len();
+                        watcher.running(&Progress { running, ended, jobs, channels, expected });
+                    }
+                    return Ok(());
+                }
+            };
+            self.directory.add_event(&event).map_err(io::Error::other)
+        })
+        .map_err(failed("run the jobs"))
+    }
+
+    /// Bytes per channel from the progress files that jobs keep.
+    fn moved_so_far(&self) -> BTreeMap<String, (u64, u64)> {
+        let mut channels: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for job in &self.config.plan.jobs {
+            let path = self.directory.job(&job.name).join("progress.json");
+            let Ok(bytes) = fs::read(path) else { continue };
+            let moved: Option<BTreeMap<String, (u64, u64)>> = serde_json::from_slice(&bytes).ok();
+            for (channel, (read, written)) in moved.unwrap_or_default() {
+                let total = channels.entry(channel).or_default();
+                *total = (total.0 + read, total.1 + written);
+            }
+        }
+        channels
+    }
+
+    fn start(&self, job: &PlannedJob) -> Result<Start, Error> {
+        let own = self.directory.job(&job.name);
+        let program = own.join("program.sas");
+        fs::write(&program, &job.program)
+            .map_err(failed(format!("write {}", program.display())))?;
+        let directories = &self.config.directories;
+        let text = |path: &Path| path.display().to_string();
+        let mut command = vec![text(&self.config.program), "exec".to_owned(), text(&program)];
+        let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
+        flag("--libname", format!("in={}", text(self.stage.directory())));
+        flag("--libname", format!("out={}", text(&self.output)));
+        flag("--work", text(&directories.work));
+        flag("--util", text(&directories.util));
+        flag("--log", text(&own.join("job.log")));
+        flag("--print", text(&own.join("job.lst")));
+        flag("--steps", text(&own.join("steps.jsonl")));
+        flag("--progress", text(&own.join("progress.json")));
+        for (name, value) in &job.symbols {
+            flag("--set", format!("{name}={value}"));
+        }
+        for (name, value) in &self.config.plan.options {
+            let option = if value.is_empty() { name.clone() } else { format!("{name}={value}") };
+            flag("--option", option);
+        }
+        command.push("--row-hashes".to_owned());
+        Ok(Start {
+            name: job.name.clone(),
+            command,
+            offset_s: job.offset_s,
+            stderr: own.join("job.err"),
+        })
+    }
+
+    fn verify(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
+        watcher.phase("verifying");
+        let jobs = &self.config.plan.jobs;
+        for (done, job) in jobs.iter().enumerate() {
+            if self.stopped() {
+                return Ok(());
+            }
+            watcher.verifying(done, jobs.len());
+            let findings = self.check(job)?;
+            let mut event = Event::of_job(now(), EventKind::JobVerified, &job.name);
+            event.findings = Some(findings);
+            self.event(&event)?;
+        }
+        watcher.verifying(jobs.len(), jobs.len());
+        Ok(())
+    }
+
+    fn check(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
+        let mut findings = self.input_as_read(job)?;
+        for check in &job.checks {
+            let Check::Sorted { dataset, by, same_rows_as } = check;
+            let path = self.output.join(format!("{dataset}.sas7bdat"));
+            let Some(staged) = self.stage.staged(same_rows_as) else {
+                findings.push(format!("{same_rows_as} is not among the staged data"));
+                continue;
+            };
+            // Read back from the device, not from what the job left in the cache. A file that is
+            // missing is reported by the check itself.
+            if path.exists() {
+                cache::evict(&path).map_err(failed(format!("evict {}", path.display())))?;
+            }
+            let mut wrong = verify::sorted_same_rows(&path, by, staged.rows());
+            if !wrong.is_empty() {
+                wrong.extend(self.damaged_input(job));
+            }
+            findings.extend(wrong);
+        }
+        Ok(findings)
+    }
+
+    /// Compares what the job read with what was staged, by the hashes taken while reading.
+    fn input_as_read(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
+        let dataset = &self.config.plan.datasets[job.input];
+        let staged = self.stage.staged(&dataset.name);
+        let steps = self.directory.steps(&job.name)?;
+        let read = steps.iter().flat_map(|step| &step.inputs);
+        let wrong = read
+            .filter(|input| input.name.eq_ignore_ascii_case(&format!("in.{}", dataset.name)))
+            .any(|input| input.row_hash.as_ref() != staged.as_ref().map(|known| &known.row_hash));
+        Ok(if wrong {
+            let mut findings =
+                vec![format!("the rows that the job read from {} are not those staged", dataset.name)];
+            findings.extend(self.damaged_input(job));
+            findings
+        } else {
+            Vec::new()
+        })
+    }
+
+    /// Where the staged file differs from its seed, if it does.
+    fn damaged_input(&self, job: &PlannedJob) -> Option<String> {
+        let dataset = &self.config.plan.datasets[job.input];
+        let path = self.stage.path(&dataset.name);
+        match verify::against_seed(&path, dataset) {
+            Ok(finding) => finding,
+            Err(message) => Some(message),
+        }
+    }
+}
+
+/// Mean cached share of files, weighted by nothing: they are of one size.
+fn cached_share(paths: &[PathBuf]) -> io::Result<Option<f64>> {
+    let mut shares = Vec::new();
+    for path in paths {
+        shares.extend(cache::cached_share(path)?);
+    }
+    Ok((!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64))
+}

@@ -1,0 +1,138 @@
+//! Proof that no data were lost: every output is read back, must be sorted and must hold the same
+//! multiset of rows as was staged; when it does not, input and output are compared with the seed and
+//! the first wrong row is named.
+
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use base::rowhash::RowHash;
+use engine::expr::Slot;
+use engine::sort::{KeyField, SortKey};
+use recipe::{Generator, Recipe};
+use sas7bdat::{Endian, Reader};
+
+use crate::plan::PlannedDataset;
+
+/// Checks that `path` holds `expected` rows in the order of `by`. Returns what is wrong.
+pub fn sorted_same_rows(path: &Path, by: &[String], expected: RowHash) -> Vec<String> {
+    match read_sorted(path, by) {
+        Err(message) => vec![message],
+        Ok(Seen { unsorted_row, hash }) => {
+            let mut findings = Vec::new();
+            let file = path.display();
+            if let Some(row) = unsorted_row {
+                findings.push(format!("{file}: row {row} is not in the order of {}", by.join(" ")));
+            }
+            if hash.rows != expected.rows {
+                let (there, wanted) = (hash.rows, expected.rows);
+                findings.push(format!("{file}: {there} rows instead of {wanted}"));
+            } else if hash != expected {
+                findings.push(format!(
+                    "{file}: the rows are not those of the input (hash {:016x} instead of {:016x})",
+                    hash.sum, expected.sum
+                ));
+            }
+            findings
+        }
+    }
+}
+
+struct Seen {
+    unsorted_row: Option<u64>,
+    hash: RowHash,
+}
+
+fn read_sorted(path: &Path, by: &[String]) -> Result<Seen, String> {
+    let explain = |error: sas7bdat::Error| format!("{}: failed to {error}", path.display());
+    let mut reader = open(path)?;
+    let metadata = reader.metadata();
+    let mut fields = Vec::new();
+    for name in by {
+        let Some(column) = metadata.column(name) else {
+            return Err(format!("{}: there is no variable {name}", path.display()));
+        };
+        let variable = &metadata.variables[column];
+        let slot = Slot {
+            kind: variable.kind,
+            offset: metadata.layout.offsets[column],
+            length: variable.length,
+            big_endian: metadata.endian == Endian::Big,
+        };
+        fields.push(KeyField { slot, descending: false });
+    }
+    let key = SortKey::new(fields);
+    let mut seen = Seen { unsorted_row: None, hash: RowHash::default() };
+    let mut last: Vec<u8> = Vec::new();
+    while let Some(row) = reader.next_row().map_err(explain)? {
+        if !last.is_empty() && key.compare(&last, row) == Ordering::Greater {
+            seen.unsorted_row.get_or_insert(seen.hash.rows + 1);
+        }
+        last.clear();
+        last.extend_from_slice(row);
+        seen.hash.add(row);
+    }
+    Ok(seen)
+}
+
+/// Compares a staged file row by row with its seed; names the first row that differs.
+pub fn against_seed(path: &Path, dataset: &PlannedDataset) -> Result<Option<String>, String> {
+    let explain = |error: sas7bdat::Error| format!("{}: failed to {error}", path.display());
+    let (name, text) = &dataset.recipe;
+    let recipe = Recipe::parse(name, text).map_err(|error| error.to_string())?;
+    let generator = Generator::new(&recipe, dataset.seed);
+    let mut reader = open(path)?;
+    let mut expected = vec![0; generator.layout().row_bytes as usize];
+    for number in 0..dataset.rows {
+        let Some(row) = reader.next_row().map_err(explain)? else {
+            return Ok(Some(format!("{}: it ends after {number} rows", path.display())));
+        };
+        generator.fill(number, &mut expected);
+        if row == expected.as_slice() {
+            continue;
+        }
+        let differs = row.iter().zip(&expected).position(|(left, right)| left != right);
+        let at = u32::try_from(differs.unwrap_or_default()).unwrap_or(u32::MAX);
+        let column = generator.variables().iter().zip(&generator.layout().offsets).find_map(
+            |(variable, offset)| {
+                (*offset..*offset + variable.length).contains(&at).then_some(&variable.name)
+            },
+        );
+        let column = column.map_or("the padding", String::as_str);
+        return Ok(Some(format!(
+            "{}: row {} differs from what was staged, first in {column} (byte {at} of the row)",
+            path.display(),
+            number + 1
+        )));
+    }
+    Ok(None)
+}
+
+fn open(path: &Path) -> Result<Reader<FileSource>, String> {
+    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Reader::open(FileSource(file))
+        .map_err(|error| format!("{}: failed to {error}", path.display()))
+}
+
+struct FileSource(File);
+
+impl sas7bdat::Source for FileSource {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match self.0.read_at(&mut buffer[done..], offset + done as u64) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    fn size(&mut self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+}

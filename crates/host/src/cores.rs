@@ -1,0 +1,122 @@
+//! How many physical cores a run may use: within the affinity mask and the cgroup's quota. On a
+//! virtual machine that shows no sibling threads, two vCPUs count as one core, as the cloud vendors'
+//! and SAS's own sizing rules do.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Usable cores, and how they were counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cores {
+    /// Physical cores, at least 1.
+    pub physical: u32,
+    /// Processors in the affinity mask.
+    pub processors: u32,
+    /// How the first follows from the second, a phrase.
+    pub basis: String,
+}
+
+/// Counts the cores of this host that the process may use.
+pub fn live() -> Cores {
+    let processors = affinity();
+    let siblings: Vec<Option<(String, String)>> = processors.iter().map(|cpu| core_of(*cpu)).collect();
+    let virtual_machine = fs::read_to_string("/proc/cpuinfo")
+        .is_ok_and(|text| is_virtual(&text));
+    let quota = fs::read_to_string("/sys/fs/cgroup/cpu.max").ok().and_then(|text| quota(&text));
+    count(&siblings, virtual_machine, quota)
+}
+
+fn affinity() -> Vec<usize> {
+    let set = rustix::thread::sched_getaffinity(None);
+    let set = set.unwrap_or_else(|_| rustix::thread::CpuSet::new());
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
+}
+
+/// Package and core of a processor, as /sys tells.
+fn core_of(cpu: usize) -> Option<(String, String)> {
+    let read = |name: &str| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}");
+        fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+    };
+    Some((read("physical_package_id")?, read("core_id")?))
+}
+
+/// True if /proc/cpuinfo shows the hypervisor flag.
+pub fn is_virtual(cpuinfo: &str) -> bool {
+    let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags"));
+    flags.any(|line| line.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
+}
+
+/// Processors that cgroup v2's `cpu.max` ("200000 100000" or "max 100000") allows.
+pub fn quota(cpu_max: &str) -> Option<f64> {
+    let mut fields = cpu_max.split_ascii_whitespace();
+    let (quota, period): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    (period > 0.0).then(|| quota / period)
+}
+
+fn count(
+    siblings: &[Option<(String, String)>],
+    virtual_machine: bool,
+    quota: Option<f64>,
+) -> Cores {
+    let processors = siblings.len().max(1);
+    let known: BTreeSet<_> = siblings.iter().flatten().collect();
+    let (mut cores, mut basis) = if known.is_empty() || siblings.iter().any(Option::is_none) {
+        (processors, format!("{processors} processors, topology unknown"))
+    } else if virtual_machine && known.len() == processors {
+        (processors / 2, format!("{processors} vCPUs of a virtual machine, two per core"))
+    } else {
+        (known.len(), format!("{processors} processors on {} cores", known.len()))
+    };
+    let per_core = processors as f64 / cores.max(1) as f64;
+    if let Some(quota) = quota.filter(|quota| *quota < processors as f64) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a quota of processors is small and positive"
+        )]
+        let allowed = (quota / per_core).floor().max(1.0) as usize;
+        if allowed < cores {
+            cores = allowed;
+            basis = format!("{basis}, limited by the cgroup to {quota:.1} processors");
+        }
+    }
+    let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Cores { physical: small(cores.max(1)), processors: small(processors), basis }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn topology(cores: &[u32]) -> Vec<Option<(String, String)>> {
+        cores.iter().map(|core| Some(("0".to_owned(), core.to_string()))).collect()
+    }
+
+    #[test]
+    fn siblings_count_once() {
+        assert_eq!(count(&topology(&[0, 0, 1, 1]), false, None).physical, 2);
+        assert_eq!(count(&topology(&[0, 1, 2, 3]), false, None).physical, 4);
+    }
+
+    #[test]
+    fn two_vcpus_are_one_core_unless_siblings_are_shown() {
+        assert_eq!(count(&topology(&[0, 1, 2, 3]), true, None).physical, 2);
+        assert_eq!(count(&topology(&[0, 0, 1, 1]), true, None).physical, 2);
+        assert_eq!(count(&topology(&[0]), true, None).physical, 1);
+    }
+
+    #[test]
+    fn a_quota_takes_cores_away() {
+        let cores = count(&topology(&[0, 1, 2, 3]), false, quota("250000 100000"));
+        assert_eq!(cores.physical, 2);
+        assert!(cores.basis.contains("cgroup"), "{}", cores.basis);
+        assert_eq!(quota("max 100000"), None);
+    }
+
+    #[test]
+    fn the_flag_is_a_whole_word() {
+        assert!(is_virtual("flags\t\t: fpu hypervisor vme\n"));
+        assert!(!is_virtual("flags\t\t: fpu hypervisorx\nmodel name: hypervisor\n"));
+    }
+}

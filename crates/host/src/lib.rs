@@ -1,0 +1,6 @@
+//! Facts about the host. Parsers take bytes and never fail; `live` functions read the files.
+//!
+//! Start reading at [`cores`].
+
+pub mod cores;
+pub mod memory;

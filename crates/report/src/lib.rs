@@ -1,0 +1,5 @@
+//! Run directories to tables that people read. Needs neither engine nor host.
+//!
+//! Start reading at [`terminal`].
+
+pub mod terminal;
