@@ -1,13 +1,12 @@
 //! Rows from a recipe and a seed.
 
-use base::random::{Stream, mix};
+use base::random::Stream;
 use base::rowhash::RowHash;
 use sas7bdat::{Compression, Layout, Variable, missing};
 
+use crate::draw::{Integer, Level, Numbers, Piece, Random, Sequence};
 use crate::parse::{Column, Kind, Recipe};
-
-/// Characters drawn from one 64-bit word: six bits each.
-const CHARACTERS_PER_WORD: usize = 10;
+use crate::text::{TextColumn, Texts};
 
 /// Makes rows of one data set. Rows are in the layout of an uncompressed data set.
 #[derive(Debug, Clone)]
@@ -16,40 +15,20 @@ pub struct Generator {
     layout: Layout,
     repeat: u64,
     period: u64,
-    /// Columns that differ from row to row.
-    drawn: Vec<Drawn>,
+    /// What differs from row to row.
+    runs: Vec<Run>,
     /// A row with the columns that never change.
     template: Vec<u8>,
 }
 
+/// Neighbouring columns that are drawn in one loop.
 #[derive(Debug, Clone)]
-struct Drawn {
-    offset: usize,
-    stream: Stream,
-    how: How,
-}
-
-#[derive(Debug, Clone)]
-enum How {
-    Random,
-    Integer {
-        from: i64,
-        count: u64,
-    },
-    Level {
-        levels: u64,
-        values: Stream,
-    },
-    Sequence {
-        start: i64,
-        step: i64,
-    },
-    /// `table` has 64 entries: the alphabet, repeated.
-    Character {
-        used: usize,
-        words: u64,
-        table: Box<[u8; 64]>,
-    },
+enum Run {
+    Random(Numbers<Random>),
+    Integer(Numbers<Integer>),
+    Level(Numbers<Level>),
+    Sequence(Numbers<Sequence>),
+    Texts(Texts),
 }
 
 impl Generator {
@@ -59,28 +38,23 @@ impl Generator {
         let layout = Layout::new(&variables, Compression::None);
         let root = Stream::new(seed);
         let mut template = vec![0; layout.row_bytes as usize];
-        let mut drawn = Vec::new();
+        let mut runs = Runs::default();
         for (number, (column, offset)) in recipe.columns.iter().zip(&layout.offsets).enumerate() {
-            let (offset, stream) = (*offset as usize, root.child(number as u64));
+            let offset = *offset as usize;
             match fixed(&column.kind) {
                 Some(bytes) => template[offset..offset + bytes.len()].copy_from_slice(&bytes),
-                None => drawn.push(Drawn {
-                    offset,
-                    stream,
-                    how: how(&column.kind, stream),
-                }),
+                None => runs.add(&column.kind, offset, root.child(number as u64)),
             }
-            if let Kind::Character { length, used, .. } = column.kind {
-                template[offset + used as usize..offset + length as usize].fill(b' ');
+            if let Kind::Character { length, .. } = column.kind {
+                template[offset..offset + length as usize].fill(b' ');
             }
         }
-        let (repeat, period) = (recipe.repeat, recipe.period);
         Self {
             variables,
             layout,
-            repeat,
-            period,
-            drawn,
+            repeat: recipe.repeat,
+            period: recipe.period,
+            runs: runs.finish(),
             template,
         }
     }
@@ -108,15 +82,19 @@ impl Generator {
     /// Fills `into`, whole rows, with rows from `first` on.
     pub fn fill(&self, first: u64, into: &mut [u8]) {
         let row_bytes = self.template.len();
+        assert!(
+            into.len().is_multiple_of(row_bytes),
+            "a slab of {} bytes is not whole rows of {row_bytes}",
+            into.len()
+        );
         let mut previous: Option<u64> = None;
         for index in 0..into.len() / row_bytes {
             let identity = self.identity(first + index as u64);
-            let (before, rest) = into.split_at_mut(index * row_bytes);
-            let row = &mut rest[..row_bytes];
+            let start = index * row_bytes;
             if previous == Some(identity) {
-                row.copy_from_slice(&before[before.len() - row_bytes..]);
+                into.copy_within(start - row_bytes..start, start);
             } else {
-                self.draw(identity, row);
+                self.draw(identity, &mut into[start..start + row_bytes]);
                 previous = Some(identity);
             }
         }
@@ -140,38 +118,101 @@ impl Generator {
 
     fn draw(&self, identity: u64, row: &mut [u8]) {
         row.copy_from_slice(&self.template);
-        for column in &self.drawn {
-            column.draw(identity, row);
+        for run in &self.runs {
+            match run {
+                Run::Random(columns) => columns.draw(identity, row),
+                Run::Integer(columns) => columns.draw(identity, row),
+                Run::Level(columns) => columns.draw(identity, row),
+                Run::Sequence(columns) => columns.draw(identity, row),
+                Run::Texts(columns) => columns.draw(identity, row),
+            }
         }
     }
 }
 
-impl Drawn {
-    #[inline]
-    fn draw(&self, identity: u64, row: &mut [u8]) {
-        let number = match &self.how {
-            How::Random => self.stream.unit(identity),
-            How::Integer { from, count } => {
-                (from + self.stream.below(identity, *count).cast_signed()) as f64
+/// Puts columns together as they come.
+#[derive(Default)]
+struct Runs {
+    runs: Vec<Run>,
+    /// Character columns by alphabet; they lie behind all numbers.
+    texts: Vec<(Vec<u8>, Vec<TextColumn>)>,
+}
+
+impl Runs {
+    fn add(&mut self, kind: &Kind, offset: usize, stream: Stream) {
+        match kind {
+            Kind::Random => self.number(offset, Random(stream), Run::Random, |run| match run {
+                Run::Random(columns) => Some(columns),
+                _ => None,
+            }),
+            Kind::Integer { from, to } => {
+                let column = Integer {
+                    stream,
+                    from: *from,
+                    count: to.abs_diff(*from).saturating_add(1),
+                };
+                self.number(offset, column, Run::Integer, |run| match run {
+                    Run::Integer(columns) => Some(columns),
+                    _ => None,
+                });
             }
-            How::Level { levels, values } => values.unit(self.stream.below(identity, *levels)),
-            How::Sequence { start, step } => {
-                (start + identity.cast_signed().wrapping_mul(*step)) as f64
+            Kind::Level { levels } => {
+                let column = Level {
+                    stream,
+                    values: stream.child(0),
+                    levels: *levels,
+                };
+                self.number(offset, column, Run::Level, |run| match run {
+                    Run::Level(columns) => Some(columns),
+                    _ => None,
+                });
             }
-            How::Character { used, words, table } => {
-                let start = identity.wrapping_mul(*words);
-                let text = &mut row[self.offset..self.offset + used];
-                for (index, piece) in text.chunks_mut(CHARACTERS_PER_WORD).enumerate() {
-                    let mut word = self.stream.word(start + index as u64);
-                    for byte in piece {
-                        *byte = table[(word & 63) as usize];
-                        word >>= 6;
-                    }
+            Kind::Sequence { start, step } => {
+                let column = Sequence {
+                    start: *start,
+                    step: *step,
+                };
+                self.number(offset, column, Run::Sequence, |run| match run {
+                    Run::Sequence(columns) => Some(columns),
+                    _ => None,
+                });
+            }
+            Kind::Character { used, alphabet, .. } => {
+                let column = TextColumn {
+                    offset,
+                    used: *used as usize,
+                    stream,
+                };
+                match self.texts.iter_mut().find(|(there, _)| there == alphabet) {
+                    Some((_, columns)) => columns.push(column),
+                    None => self.texts.push((alphabet.clone(), vec![column])),
                 }
-                return;
             }
+            Kind::Constant { .. } | Kind::Missing => unreachable!("fixed columns are not drawn"),
+        }
+    }
+
+    fn number<C: crate::draw::Column>(
+        &mut self,
+        offset: usize,
+        column: C,
+        run: fn(Numbers<C>) -> Run,
+        last: fn(&mut Run) -> Option<&mut Numbers<C>>,
+    ) {
+        let left = match self.runs.last_mut().and_then(last) {
+            Some(columns) => columns.extend(offset, column),
+            None => Some(column),
         };
-        row[self.offset..self.offset + 8].copy_from_slice(&number.to_le_bytes());
+        if let Some(column) = left {
+            self.runs.push(run(Numbers::new(offset, column)));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Run> {
+        let texts = self.texts.iter();
+        let texts = texts.map(|(alphabet, columns)| Run::Texts(Texts::new(alphabet, columns)));
+        self.runs.extend(texts);
+        self.runs
     }
 }
 
@@ -190,40 +231,6 @@ fn fixed(kind: &Kind) -> Option<[u8; 8]> {
         Kind::Constant { value } => Some(value.to_le_bytes()),
         Kind::Missing => Some(missing::encode(0).to_le_bytes()),
         _ => None,
-    }
-}
-
-fn how(kind: &Kind, stream: Stream) -> How {
-    match kind {
-        Kind::Random => How::Random,
-        Kind::Integer { from, to } => {
-            let count = to.wrapping_sub(*from).cast_unsigned().saturating_add(1);
-            How::Integer { from: *from, count }
-        }
-        Kind::Level { levels } => How::Level {
-            levels: *levels,
-            values: stream.child(0),
-        },
-        Kind::Sequence { start, step } => How::Sequence {
-            start: *start,
-            step: *step,
-        },
-        Kind::Character { used, alphabet, .. } => {
-            let mut table = Box::new([0; 64]);
-            // Sixty-four entries from an alphabet that does not divide them: which characters come
-            // once more is drawn, so that no letter is favoured in every column.
-            let shift = usize::try_from(mix(stream.word(u64::MAX)) % 64).expect("below 64");
-            for (index, entry) in table.iter_mut().enumerate() {
-                *entry = alphabet[(index + shift) % alphabet.len()];
-            }
-            let used = *used as usize;
-            How::Character {
-                used,
-                words: used.div_ceil(CHARACTERS_PER_WORD) as u64,
-                table,
-            }
-        }
-        Kind::Constant { .. } | Kind::Missing => unreachable!("fixed columns are not drawn"),
     }
 }
 
@@ -307,7 +314,7 @@ mod tests {
     #[test]
     fn bytes_of_a_seed_are_fixed() {
         let hash = generator("repeat = 2", 42).row_hash(0, 1000);
-        assert_eq!(format!("{:016x}", hash.sum), "0000000000000000");
+        assert_eq!(format!("{:016x}", hash.sum), "90728b7390141668");
         assert_ne!(generator("repeat = 2", 43).row_hash(0, 1000), hash);
     }
 }

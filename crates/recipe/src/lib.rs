@@ -8,10 +8,16 @@
 //! Invariant: same recipe, same seed, same bytes, on every machine. No clock, no global state, no
 //! floating-point function whose result could differ.
 //!
+//! The recipes of the published workloads are built in: [`named`].
+//!
 //! Start reading at [`Recipe`].
 
+mod draw;
 mod generate;
+mod named;
 mod parse;
+mod text;
 
 pub use generate::Generator;
+pub use named::{NAMES, named};
 pub use parse::{Column, Error, Kind, Recipe};

@@ -1,10 +1,15 @@
 //! The recipe as text (TOML) and as checked values.
 
+use std::collections::HashSet;
+
 use base::limits;
 use serde::Deserialize;
 
 /// Most variables of a data set.
 const COLUMNS_MAX: usize = 32_767;
+/// Integers up to here are exact in a double.
+const EXACT_MAX: i64 = 1 << 53;
+const LETTERS_AND_DIGITS: &str = "A-Za-z0-9";
 
 /// A data set to be generated.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +74,7 @@ pub enum Kind {
         length: u32,
         /// Characters used; the rest is blank.
         used: u32,
-        /// The characters drawn from, 1 to 64 of them.
+        /// The characters drawn from, 1 to 256 of them; one that is there twice comes twice as often.
         alphabet: Vec<u8>,
     },
 }
@@ -85,6 +90,14 @@ pub enum Error {
         name: String,
         /// Line, column and cause.
         source: toml::de::Error,
+    },
+    /// The data set as a whole cannot be made.
+    #[error("{name}: {detail}")]
+    Recipe {
+        /// Name of the file.
+        name: String,
+        /// What is wrong and what is allowed.
+        detail: String,
     },
     /// A column cannot be made.
     #[error("{name}: column {column}: {detail}")]
@@ -119,49 +132,46 @@ struct TextColumn {
     #[serde(default)]
     label: String,
     count: Option<u32>,
-    #[serde(flatten)]
-    kind: TextKind,
+    kind: Word,
+    from: Option<i64>,
+    to: Option<i64>,
+    levels: Option<u64>,
+    value: Option<f64>,
+    start: Option<i64>,
+    step: Option<i64>,
+    length: Option<u32>,
+    used: Option<u32>,
+    alphabet: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-enum TextKind {
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
     Random,
-    Integer {
-        from: i64,
-        to: i64,
-    },
-    Level {
-        levels: u64,
-    },
-    Constant {
-        value: f64,
-    },
+    Integer,
+    Level,
+    Constant,
     Missing,
-    Sequence {
-        #[serde(default)]
-        start: i64,
-        #[serde(default = "one_signed")]
-        step: i64,
-    },
-    Character {
-        length: u32,
-        used: Option<u32>,
-        #[serde(default = "letters_and_digits")]
-        alphabet: String,
-    },
+    Sequence,
+    Character,
+}
+
+impl Word {
+    /// The keys that a column of this kind may have.
+    const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Random | Self::Missing => &[],
+            Self::Integer => &["from", "to"],
+            Self::Level => &["levels"],
+            Self::Constant => &["value"],
+            Self::Sequence => &["start", "step"],
+            Self::Character => &["length", "used", "alphabet"],
+        }
+    }
 }
 
 const fn one() -> u64 {
     1
-}
-
-const fn one_signed() -> i64 {
-    1
-}
-
-fn letters_and_digits() -> String {
-    "A-Za-z0-9".to_owned()
 }
 
 impl Recipe {
@@ -171,43 +181,79 @@ impl Recipe {
             name: name.to_owned(),
             source,
         })?;
-        let mut columns = Vec::new();
+        let wrong = |detail: String| Error::Recipe {
+            name: name.to_owned(),
+            detail,
+        };
+        if text.repeat == 0 {
+            return Err(wrong("repeat = 0; it must be at least 1".to_owned()));
+        }
+        let mut columns = Columns::default();
         for column in &text.columns {
-            expand(column, &mut columns).map_err(|detail| Error::Column {
+            columns.add(column).map_err(|detail| Error::Column {
                 name: name.to_owned(),
                 column: column.name.clone(),
                 detail,
             })?;
         }
-        if columns.is_empty() || columns.len() > COLUMNS_MAX {
-            return Err(Error::Column {
-                name: name.to_owned(),
-                column: "(all)".to_owned(),
-                detail: format!(
-                    "there are {}; 1 to {COLUMNS_MAX} are allowed",
-                    columns.len()
-                ),
-            });
+        if columns.list.is_empty() {
+            return Err(wrong("it has no columns; give at least one".to_owned()));
+        }
+        let (bytes, most) = (columns.row_bytes, limits::PAGE_BYTES_MAX);
+        if bytes > most {
+            let detail = format!("a row has {bytes} bytes; {most} are allowed");
+            return Err(wrong(detail));
         }
         Ok(Self {
             title: text.title,
             rows: text.rows,
-            repeat: text.repeat.max(1),
+            repeat: text.repeat,
             period: text.period,
-            columns,
+            columns: columns.list,
         })
     }
 }
 
-fn expand(column: &TextColumn, into: &mut Vec<Column>) -> Result<(), String> {
-    let kind = checked(&column.kind)?;
-    let names: Vec<String> = match column.count {
-        None => vec![column.name.clone()],
-        Some(count) => (1..=count)
-            .map(|number| format!("{}{number}", column.name))
-            .collect(),
-    };
-    for name in names {
+/// Columns so far.
+#[derive(Default)]
+struct Columns {
+    list: Vec<Column>,
+    /// Names in capitals.
+    names: HashSet<String>,
+    row_bytes: u64,
+}
+
+impl Columns {
+    /// Adds a column, or as many as its count says.
+    fn add(&mut self, column: &TextColumn) -> Result<(), String> {
+        let kind = checked(column)?;
+        let count = column.count.map_or(1, |count| count as usize);
+        if count == 0 {
+            return Err("count = 0; it must be at least 1".to_owned());
+        }
+        if count > COLUMNS_MAX - self.list.len() {
+            let total = self.list.len() + count;
+            return Err(format!(
+                "makes {total} columns; {COLUMNS_MAX} are allowed in all"
+            ));
+        }
+        self.row_bytes += count as u64 * u64::from(kind.bytes());
+        for number in 1..=count {
+            let name = match column.count {
+                None => column.name.clone(),
+                Some(_) => format!("{}{number}", column.name),
+            };
+            self.check_name(&name)?;
+            self.list.push(Column {
+                name,
+                label: column.label.clone(),
+                kind: kind.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    fn check_name(&mut self, name: &str) -> Result<(), String> {
         let mut bytes = name.bytes();
         let starts = bytes
             .next()
@@ -215,57 +261,110 @@ fn expand(column: &TextColumn, into: &mut Vec<Column>) -> Result<(), String> {
         if !starts || name.len() > 32 || !bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_') {
             return Err(format!("{name} is not a SAS name of 1 to 32 characters"));
         }
-        if into
-            .iter()
-            .any(|there| there.name.eq_ignore_ascii_case(&name))
-        {
+        if !self.names.insert(name.to_ascii_uppercase()) {
             return Err(format!("the name {name} is used twice"));
         }
-        into.push(Column {
-            name,
-            label: column.label.clone(),
-            kind: kind.clone(),
-        });
+        Ok(())
     }
-    Ok(())
 }
 
-fn checked(kind: &TextKind) -> Result<Kind, String> {
-    Ok(match kind {
-        TextKind::Random => Kind::Random,
-        TextKind::Integer { from, to } if from <= to => Kind::Integer {
-            from: *from,
-            to: *to,
+impl Kind {
+    /// Bytes in a row.
+    const fn bytes(&self) -> u32 {
+        match self {
+            Self::Character { length, .. } => *length,
+            _ => 8,
+        }
+    }
+}
+
+fn exact(what: &str, value: i64) -> Result<i64, String> {
+    if (-EXACT_MAX..=EXACT_MAX).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!(
+            "{what} = {value}; a number holds integers up to 2^53 exactly"
+        ))
+    }
+}
+
+fn checked(column: &TextColumn) -> Result<Kind, String> {
+    check_keys(column)?;
+    Ok(match column.kind {
+        Word::Random => Kind::Random,
+        Word::Missing => Kind::Missing,
+        Word::Integer => {
+            let from = exact("from", needed("from", column.from)?)?;
+            let to = exact("to", needed("to", column.to)?)?;
+            if from > to {
+                return Err(format!("from = {from} is above to = {to}"));
+            }
+            Kind::Integer { from, to }
+        }
+        Word::Level => match needed("levels", column.levels)? {
+            0 => return Err("levels = 0; it must be at least 1".to_owned()),
+            levels => Kind::Level { levels },
         },
-        TextKind::Integer { from, to } => return Err(format!("from = {from} is above to = {to}")),
-        TextKind::Level { levels: 0 } => return Err("levels must be at least 1".to_owned()),
-        TextKind::Level { levels } => Kind::Level { levels: *levels },
-        TextKind::Constant { value } => Kind::Constant { value: *value },
-        TextKind::Missing => Kind::Missing,
-        TextKind::Sequence { start, step } => Kind::Sequence {
-            start: *start,
-            step: *step,
+        Word::Constant => Kind::Constant {
+            value: needed("value", column.value)?,
         },
-        TextKind::Character {
-            length,
-            used,
-            alphabet,
-        } => {
-            let most = limits::CHARACTER_BYTES_MAX;
-            if !(1..=most).contains(length) {
+        Word::Sequence => Kind::Sequence {
+            start: exact("start", column.start.unwrap_or(0))?,
+            step: exact("step", column.step.unwrap_or(1))?,
+        },
+        Word::Character => {
+            let (length, most) = (
+                needed("length", column.length)?,
+                limits::CHARACTER_BYTES_MAX,
+            );
+            if !(1..=most).contains(&length) {
                 return Err(format!("length = {length}; 1 to {most} bytes are allowed"));
             }
-            let used = used.unwrap_or(*length);
-            if used > *length {
+            let used = column.used.unwrap_or(length);
+            if used > length {
                 return Err(format!("used = {used} is more than length = {length}"));
             }
+            let alphabet = column.alphabet.as_deref().unwrap_or(LETTERS_AND_DIGITS);
             Kind::Character {
-                length: *length,
+                length,
                 used,
                 alphabet: characters(alphabet)?,
             }
         }
     })
+}
+
+fn needed<T>(key: &str, value: Option<T>) -> Result<T, String> {
+    value.ok_or_else(|| format!("{key} is missing"))
+}
+
+/// Refuses keys of other kinds.
+fn check_keys(column: &TextColumn) -> Result<(), String> {
+    let given = [
+        ("from", column.from.is_some()),
+        ("to", column.to.is_some()),
+        ("levels", column.levels.is_some()),
+        ("value", column.value.is_some()),
+        ("start", column.start.is_some()),
+        ("step", column.step.is_some()),
+        ("length", column.length.is_some()),
+        ("used", column.used.is_some()),
+        ("alphabet", column.alphabet.is_some()),
+    ];
+    let allowed = column.kind.keys();
+    for (key, there) in given {
+        if there && !allowed.contains(&key) {
+            let kind = format!("{:?}", column.kind).to_lowercase();
+            return Err(match allowed {
+                [] => format!("{key} means nothing to kind = \"{kind}\", which takes no keys"),
+                _ => format!(
+                    "{key} means nothing to kind = \"{kind}\", which takes {}",
+                    allowed.join(", ")
+                ),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// `A-Za-z0-9` to its characters: ASCII, ranges allowed.
@@ -286,9 +385,9 @@ fn characters(alphabet: &str) -> Result<Vec<u8>, String> {
             [] => break,
         }
     }
-    if !(1..=64).contains(&characters.len()) || !characters.iter().all(|b| (32..127).contains(b)) {
+    if !(1..=256).contains(&characters.len()) || !characters.iter().all(|b| (32..127).contains(b)) {
         return Err(format!(
-            "alphabet = {alphabet:?} must name 1 to 64 printable ASCII characters"
+            "alphabet = {alphabet:?} must name 1 to 256 printable ASCII characters"
         ));
     }
     Ok(characters)
@@ -330,7 +429,24 @@ mod tests {
                 "used twice",
             ),
             (r#"{name="x", kind="nosuch"}"#, "nosuch"),
+            (
+                r#"{name="x", kind="sequence", step=9007199254740993}"#,
+                "2^53",
+            ),
+            (r#"{name="x", kind="random", count=0}"#, "count = 0"),
+            (r#"{name="x", kind="random", count=40000}"#, "32767"),
+            (
+                r#"{name="x", kind="character", length=32767, count=600}"#,
+                "16777216 are allowed",
+            ),
+            ("", "no columns"),
             (r#"{name="x", kind="random", colour="red"}"#, "colour"),
+            (r#"{name="x", kind="random", levels=3}"#, "takes no keys"),
+            (
+                r#"{name="x", kind="integer", levels=3, from=1, to=2}"#,
+                "which takes from, to",
+            ),
+            (r#"{name="x", kind="level"}"#, "levels is missing"),
         ] {
             let message = columns(text).unwrap_err();
             assert!(message.contains(part), "{message}");
