@@ -17,8 +17,16 @@ use sas7bdat::{
 
 const ROW_BYTES: usize = 336;
 const WIDTHS: [u32; 6] = [2, 8, 10, 12, 24, 40];
-const TOWNS: [&str; 8] =
-    ["Cary", "Heidelberg", "Raleigh", "Apex", "Durham", "San Luis Obispo", "York", "Aix"];
+const TOWNS: [&str; 8] = [
+    "Cary",
+    "Heidelberg",
+    "Raleigh",
+    "Apex",
+    "Durham",
+    "San Luis Obispo",
+    "York",
+    "Aix",
+];
 
 struct Random(u64);
 
@@ -34,7 +42,10 @@ impl Random {
 
 fn variables() -> Vec<Variable> {
     let numbers = (0..30).map(|k| Variable::numeric(format!("n{k}")));
-    let texts = WIDTHS.iter().zip(0..).map(|(width, k)| Variable::character(format!("c{k}"), *width));
+    let texts = WIDTHS
+        .iter()
+        .zip(0..)
+        .map(|(width, k)| Variable::character(format!("c{k}"), *width));
     numbers.chain(texts).collect()
 }
 
@@ -74,7 +85,10 @@ fn fill(row: &mut [u8], number: u64, random: &mut Random) {
 /// Nanoseconds on a core of this thread so far.
 fn cpu_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
+    text.split_whitespace()
+        .next()
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(0)
 }
 
 /// Best of three, in MB of row bytes per CPU second.
@@ -94,7 +108,12 @@ fn measure(what: &str, rows: usize, mut work: impl FnMut() -> Result<u64, Box<dy
 }
 
 fn options(compression: Compression) -> WriteOptions {
-    WriteOptions { compression, created: 2e9, page_mask: 77, ..WriteOptions::default() }
+    WriteOptions {
+        compression,
+        created: 2e9,
+        page_mask: 77,
+        ..WriteOptions::default()
+    }
 }
 
 fn decode<S: Source>(reader: &mut Reader<S>) -> Result<u64, Box<dyn Error>> {
@@ -108,7 +127,8 @@ fn decode<S: Source>(reader: &mut Reader<S>) -> Result<u64, Box<dyn Error>> {
                     sum ^= values.iter().fold(0, |sum, value| sum ^ value.to_bits());
                 }
                 Column::Character(texts) => {
-                    sum = sum.wrapping_add(texts.iter().fold(0, |sum, text| sum + text.len() as u64));
+                    sum =
+                        sum.wrapping_add(texts.iter().fold(0, |sum, text| sum + text.len() as u64));
                 }
             }
         }
@@ -147,7 +167,9 @@ fn encode(name: &str, slab: &[u8], rows: usize) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let rows: usize = std::env::args().nth(1).map_or(Ok(400_000), |word| word.parse())?;
+    let rows: usize = std::env::args()
+        .nth(1)
+        .map_or(Ok(400_000), |word| word.parse())?;
     let folder = std::env::args_os().nth(2).map(PathBuf::from);
     let mut slab = vec![0; rows * ROW_BYTES];
     let mut random = Random(1);
@@ -170,10 +192,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             file = writer.finish()?.0;
             Ok(file.len() as u64)
         });
-        println!("{:<28} {:>9.3}", "stored", file.len() as f64 / slab.len() as f64);
+        println!(
+            "{:<28} {:>9.3}",
+            "stored",
+            file.len() as f64 / slab.len() as f64
+        );
         let name = format!("{compression:?}");
-        measure(&format!("slabs {name}"), rows, || walk(&mut Reader::open(file.as_slice())?));
-        measure(&format!("values {name}"), rows, || decode(&mut Reader::open(file.as_slice())?));
+        measure(&format!("slabs {name}"), rows, || {
+            walk(&mut Reader::open(file.as_slice())?)
+        });
+        measure(&format!("values {name}"), rows, || {
+            decode(&mut Reader::open(file.as_slice())?)
+        });
         if let Some(folder) = &folder {
             let path = folder.join(format!("{name}.sas7bdat"));
             std::fs::write(&path, &file)?;

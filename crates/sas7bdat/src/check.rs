@@ -78,11 +78,14 @@ pub fn check<S: Source>(source: S) -> Result<Vec<Violation>, Error> {
     let mut descriptions = Descriptions::default();
     let mut page = vec![0; metadata.page_bytes as usize];
     for number in 1..=metadata.pages {
-        let offset = u64::from(metadata.header_bytes)
-            + (number - 1) * u64::from(metadata.page_bytes);
+        let offset =
+            u64::from(metadata.header_bytes) + (number - 1) * u64::from(metadata.page_bytes);
         crate::reader::read_exact(&mut source, offset, &mut page)?;
-        let fields =
-            Fields { bytes: &page, endian: metadata.endian, wide: metadata.word_bits == 64 };
+        let fields = Fields {
+            bytes: &page,
+            endian: metadata.endian,
+            wide: metadata.word_bits == 64,
+        };
         pages.page(fields, number, &mut descriptions, &mut report)?;
     }
     descriptions.check(&metadata, &pages, &mut report);
@@ -97,23 +100,38 @@ fn check_header<S: Source>(
     let mut bytes = vec![0; 1024];
     crate::reader::read_exact(source, 0, &mut bytes)?;
     let wide = metadata.word_bits == 64;
-    let fields = Fields { bytes: &bytes, endian: metadata.endian, wide };
+    let fields = Fields {
+        bytes: &bytes,
+        endian: metadata.endian,
+        wide,
+    };
     let size = source.size().map_err(|source| Error::Io {
         action: "read",
         offset: 0,
         bytes: 0,
         source,
     })?;
-    let (header, page) = (u64::from(metadata.header_bytes), u64::from(metadata.page_bytes));
+    let (header, page) = (
+        u64::from(metadata.header_bytes),
+        u64::from(metadata.page_bytes),
+    );
     report.equal("file size", 0, size, header + metadata.pages * page);
     if fields.slice(0, 32) != MAGIC {
         report.note("magic", 0, "the first 32 bytes differ".to_owned());
     }
     if metadata.release.starts_with('9') && fields.slice(32, 8) != fields.slice(56, 8) {
-        report.note("alignment", 0, "bytes 56 to 63 do not repeat bytes 32 to 39".to_owned());
+        report.note(
+            "alignment",
+            0,
+            "bytes 56 to 63 do not repeat bytes 32 to 39".to_owned(),
+        );
     }
     if wide && metadata.endian == crate::Endian::Little && fields.slice(32, 8) != ALIGNMENT {
-        report.note("alignment", 0, format!("bytes 32 to 39 are {:02x?}", fields.slice(32, 8)));
+        report.note(
+            "alignment",
+            0,
+            format!("bytes 32 to 39 are {:02x?}", fields.slice(32, 8)),
+        );
     }
     let new = metadata.release.as_str() >= "9.0401";
     if new && header != page && header != 8192 && header != 1024 {
@@ -128,9 +146,16 @@ fn check_header<S: Source>(
         report.equal("password", 0, u64::from(stored), u64::from(nonce));
     }
     for place in 1..=3 {
-        let pairs = fields.slice(start, 4).iter().zip(fields.slice(start + 4 * place, 4));
+        let pairs = fields
+            .slice(start, 4)
+            .iter()
+            .zip(fields.slice(start + 4 * place, 4));
         if !pairs.map(|(nonce, stored)| nonce ^ stored).eq(NO_PASSWORD) {
-            report.note("password", 0, format!("word {place} is not that of no password"));
+            report.note(
+                "password",
+                0,
+                format!("word {place} is not that of no password"),
+            );
         }
     }
     Ok(())

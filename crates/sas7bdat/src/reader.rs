@@ -338,7 +338,11 @@ fn load<'p, S: Source>(
     })
 }
 
-pub(crate) fn read_exact<S: Source>(source: &mut S, offset: u64, buffer: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn read_exact<S: Source>(
+    source: &mut S,
+    offset: u64,
+    buffer: &mut [u8],
+) -> Result<(), Error> {
     let mut done = 0;
     while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
         let bytes = rest.len() as u64;

@@ -33,15 +33,20 @@ fn stored_rows<'f>(file: &'f [u8], metadata: &Metadata) -> Vec<Stored<'f>> {
         }
         for slot in 0..number(&page[header_bytes - 4..header_bytes - 2]) {
             let at = header_bytes + slot * pointer_bytes;
-            let (start, length) =
-                (number(&page[at..at + long]), number(&page[at + long..at + 2 * long]));
+            let (start, length) = (
+                number(&page[at..at + long]),
+                number(&page[at + long..at + 2 * long]),
+            );
             let (flags, bytes) = (page[at + 2 * long], &page[start..start + length]);
             let plain = length == metadata.layout.row_bytes as usize
                 && number(&page[at + long..at + 2 * long]) > 0
                 && !(bytes.starts_with(&[0xF7; 4]) || bytes.starts_with(&[0xFF; 3]))
                 && bytes.get(2..4) != Some(&[0xFF; 2]);
             if flags == 4 || (flags == 0 && plain) {
-                rows.push(Stored { bytes, compressed: flags == 4 });
+                rows.push(Stored {
+                    bytes,
+                    compressed: flags == 4,
+                });
             }
         }
     }
@@ -52,7 +57,9 @@ fn stored_rows<'f>(file: &'f [u8], metadata: &Metadata) -> Vec<Stored<'f>> {
 fn every_compressed_row_of_the_corpus_is_stored_as_sas_stored_it() {
     let (mut run_length, mut ross, mut plain) = (0, 0, 0);
     for case in cases() {
-        let Ok(mut reader) = Reader::open(case.bytes.as_slice()) else { continue };
+        let Ok(mut reader) = Reader::open(case.bytes.as_slice()) else {
+            continue;
+        };
         let metadata = reader.metadata().clone();
         if metadata.compression == Compression::None {
             continue;
@@ -69,7 +76,12 @@ fn every_compressed_row_of_the_corpus_is_stored_as_sas_stored_it() {
                 (true, _) => rdc::decode(stored.bytes, &mut row).unwrap(),
             }
             if metadata.deleted_rows == 0 {
-                assert_eq!(reader.next_row().unwrap(), Some(row.as_slice()), "{}", case.file);
+                assert_eq!(
+                    reader.next_row().unwrap(),
+                    Some(row.as_slice()),
+                    "{}",
+                    case.file
+                );
             }
             let encoded = match metadata.compression {
                 Compression::Char => char_encoder.encode(&row),
@@ -124,7 +136,9 @@ fn runs_of_every_length_come_back() {
 fn literals_of_every_length_come_back() {
     for length in (1..400).chain([4158, 4159, 4160, 9000]) {
         let mut random = Random(length as u64);
-        let mut row: Vec<u8> = (0..length).map(|_| random.next().to_le_bytes()[0] | 1).collect();
+        let mut row: Vec<u8> = (0..length)
+            .map(|_| random.next().to_le_bytes()[0] | 1)
+            .collect();
         survives(&row);
         row.extend_from_slice(&[0; 200]);
         survives(&row);
@@ -140,7 +154,10 @@ fn readers_that_misread_long_repeats_get_none() {
         while at < stored.len() {
             let control = stored[at];
             assert_ne!(control >> 4, 5, "a long repeat of @");
-            assert!(control >> 4 != 4 || control & 15 == 0, "a repeat of more than 273");
+            assert!(
+                control >> 4 != 4 || control & 15 == 0,
+                "a repeat of more than 273"
+            );
             at += match control >> 4 {
                 4 => 3,
                 12 => 2,
@@ -157,7 +174,9 @@ fn damaged_rows_give_an_error_or_a_row_and_never_more() {
     let mut row = [0; 336];
     for _ in 0..200_000 {
         let length = random.below(400);
-        let mut stored: Vec<u8> = (0..length).map(|_| random.next().to_le_bytes()[0]).collect();
+        let mut stored: Vec<u8> = (0..length)
+            .map(|_| random.next().to_le_bytes()[0])
+            .collect();
         let _ = rle::decode(&stored, &mut row);
         if let Some(control) = stored.first_mut() {
             *control &= 0x11;

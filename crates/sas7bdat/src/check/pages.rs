@@ -5,9 +5,7 @@ use super::descriptions::Descriptions;
 use crate::endian::{Fields, index};
 use crate::error::Error;
 use crate::metadata::{Metadata, RowRule, block};
-use crate::page::{
-    IGNORED, MAX_BLOCKS, PageHeader, Pointer, Shape, bitmap_bytes, capacity,
-};
+use crate::page::{IGNORED, MAX_BLOCKS, PageHeader, Pointer, Shape, bitmap_bytes, capacity};
 use crate::reader::leaf;
 use crate::subheader::{Location, Signature};
 use crate::variable::Compression;
@@ -73,9 +71,17 @@ impl Pages {
     ) -> Result<(), Error> {
         let header = PageHeader::parse(page);
         let expected = u64::from(self.mask) ^ (number & 0xFFFF_FFFF);
-        report.equal("page number", number, u64::from(header.masked_number), expected);
+        report.equal(
+            "page number",
+            number,
+            u64::from(header.masked_number),
+            expected,
+        );
         if header.is_index() {
-            let entries = leaf(page).iter().map(|entry| (entry.rows, entry.page)).collect();
+            let entries = leaf(page)
+                .iter()
+                .map(|entry| (entry.rows, entry.page))
+                .collect();
             self.leaf.get_or_insert((number, entries));
             return Ok(());
         }
@@ -122,7 +128,11 @@ impl Pages {
     ) {
         let pointers = u64::from(header.pointers);
         let end = Shape::of(page.wide).pointers_end(usize::from(header.pointers));
-        let padding = if end.is_multiple_of(8) || self.unaligned { 0 } else { 4 };
+        let padding = if end.is_multiple_of(8) || self.unaligned {
+            0
+        } else {
+            4
+        };
         let space = space.saturating_sub(padding);
         let fit = capacity(space, self.row_bytes).min(MAX_BLOCKS - pointers);
         let rows = header.plain_rows();
@@ -220,7 +230,9 @@ impl Pages {
 
     /// A page of compressed rows ends only where the next row does not fit.
     fn check_break(&self, length: u64, page: Fields<'_>, number: u64, report: &mut Report) {
-        let Some((free, before)) = self.before else { return };
+        let Some((free, before)) = self.before else {
+            return;
+        };
         if length + Shape::of(page.wide).pointer_bytes as u64 <= free {
             let detail = format!("its first row of {length} bytes fits on page {before}");
             report.note("full pages", number, detail);

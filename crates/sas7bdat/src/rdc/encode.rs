@@ -29,11 +29,18 @@ impl Default for Encoder {
 impl Encoder {
     /// An encoder before the first row of a data set.
     pub fn new() -> Self {
-        Self { table: Box::new([NOWHERE; HASHES]), row: Vec::new(), out: Vec::new() }
+        Self {
+            table: Box::new([NOWHERE; HASHES]),
+            row: Vec::new(),
+            out: Vec::new(),
+        }
     }
 
     /// The stored form of a row, `None` if the row is stored as it is.
-    #[expect(clippy::cast_possible_truncation, reason = "a row has less than 2^32 bytes")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a row has less than 2^32 bytes"
+    )]
     pub fn encode(&mut self, row: &[u8]) -> Option<&[u8]> {
         let end = row.len();
         if end <= TOO_SHORT {
@@ -45,7 +52,12 @@ impl Encoder {
         // A group takes at most 50 bytes, and none begins in the last 48 of the row.
         self.out.resize(end + 64, 0);
         let (row, out) = (self.row.as_slice(), self.out.as_mut_slice());
-        let mut group = Group { at: 0, bits: 0, items: 0, end: 2 };
+        let mut group = Group {
+            at: 0,
+            bits: 0,
+            items: 0,
+            end: 2,
+        };
         let mut at = 0;
         while at < end {
             if group.items == 16 {
@@ -66,7 +78,9 @@ impl Encoder {
                 at += run;
                 continue;
             }
-            let Some(entry) = self.table.get_mut(hash(these)) else { return None };
+            let Some(entry) = self.table.get_mut(hash(these)) else {
+                return None;
+            };
             let place = std::mem::replace(entry, at as u32) as usize;
             // Entries of earlier rows may lie anywhere, even behind, so that the comparisons come out
             // at random: one branch for all of them. A match ends before `at`.
@@ -108,7 +122,11 @@ fn match_length(row: &[u8], place: usize, at: usize, end: usize) -> usize {
     let longest = LONGEST_MATCH.min(at - place);
     let source = row.get(place..place + longest).unwrap_or(&[]);
     let target = row.get(at..end).unwrap_or(&[]);
-    source.iter().zip(target).take_while(|(one, other)| one == other).count()
+    source
+        .iter()
+        .zip(target)
+        .take_while(|(one, other)| one == other)
+        .count()
 }
 
 /// The group of items being filled.

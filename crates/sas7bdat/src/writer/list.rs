@@ -29,7 +29,12 @@ fn hash(name: &[u8], endian: Endian) -> u32 {
         for (place, byte) in word.iter_mut().zip(bytes) {
             *place = *byte;
         }
-        hash ^ Fields { bytes: &word, endian, wide: true }.u32(0)
+        hash ^ Fields {
+            bytes: &word,
+            endian,
+            wide: true,
+        }
+        .u32(0)
     })
 }
 
@@ -49,7 +54,9 @@ pub(crate) fn build<'n>(
         let (mut slot, step) = (hash % size, ((hash / size) % size).max(1));
         // A size that is no prime may lead in circles.
         for _ in 0..size {
-            let Some(taken) = slots.get_mut(slot).filter(|taken| **taken != 0) else { break };
+            let Some(taken) = slots.get_mut(slot).filter(|taken| **taken != 0) else {
+                break;
+            };
             *taken = -taken.abs();
             slot = (slot + step) % size;
         }
