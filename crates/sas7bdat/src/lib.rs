@@ -21,6 +21,7 @@
 )]
 
 mod batch;
+pub mod check;
 mod encoding;
 mod endian;
 mod error;

@@ -13,7 +13,7 @@ use crate::page::PageHeader;
 use crate::source::Source;
 use crate::subheader::RowFields;
 use crate::variable::Kind;
-pub(crate) use index::TOP as INDEX_TOP;
+pub(crate) use index::{TOP as INDEX_TOP, leaf};
 use pages::{Current, Pending};
 
 /// Zeros behind the page and behind decompressed rows, so that copies go in whole chunks.
@@ -244,6 +244,10 @@ impl<S: Source> Reader<S> {
             .unwrap_or(&[])
     }
 
+    pub(crate) fn rule(&self) -> RowRule {
+        self.rule
+    }
+
     pub(crate) fn places(&self) -> &[Place] {
         &self.places
     }
@@ -334,7 +338,11 @@ fn load<'p, S: Source>(
     })
 }
 
-fn read_exact<S: Source>(source: &mut S, offset: u64, buffer: &mut [u8]) -> Result<(), Error> {
+pub(crate) fn read_exact<S: Source>(
+    source: &mut S,
+    offset: u64,
+    buffer: &mut [u8],
+) -> Result<(), Error> {
     let mut done = 0;
     while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
         let bytes = rest.len() as u64;

@@ -1,7 +1,7 @@
 //! Writing a data set: one write per page, in ascending order, and the back-patches at close.
 
 mod index;
-mod list;
+pub(crate) mod list;
 mod options;
 mod pager;
 mod plan;
@@ -354,11 +354,11 @@ impl<K: Sink> Writer<K> {
     /// What is known only at the end.
     fn complete_row_subheader(&mut self, row_index: bool) {
         let (rows, compressed) = (self.rows, self.compressed());
-        let mix_blocks = self.mix_pointers + self.mix_rows;
-        let data_blocks = if rows > self.mix_rows {
+        let has_data_pages = rows > self.mix_rows;
+        let most_blocks = if has_data_pages {
             self.page_rows
         } else {
-            0
+            self.mix_pointers + self.mix_rows
         };
         let end = self.row_at + plan::ROW_BYTES;
         let block = self.first.get_mut(self.row_at..end).unwrap_or_default();
@@ -370,10 +370,7 @@ impl<K: Sink> Writer<K> {
         put_location(block, 544, self.first_row);
         put_location(block, 560, self.last_row);
         if !compressed {
-            block.put_u16(
-                766,
-                u16::try_from(mix_blocks.max(data_blocks)).unwrap_or(u16::MAX),
-            );
+            block.put_u16(766, u16::try_from(most_blocks).unwrap_or(u16::MAX));
         }
         block.put_u64(776, rows);
     }

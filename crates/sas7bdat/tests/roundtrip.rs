@@ -118,6 +118,8 @@ fn check(what: &str, variables: &[Variable], options: &WriteOptions, rows: &[Vec
         assert_eq!(read, Some(row.as_slice()), "{what}: row {number}");
     }
     assert_eq!(reader.next_row().unwrap(), None, "{what}");
+    let violations = sas7bdat::check::check(bytes.as_slice()).unwrap();
+    assert!(violations.is_empty(), "{what}: {violations:#?}");
     bytes
 }
 

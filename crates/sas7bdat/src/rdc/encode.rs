@@ -15,6 +15,8 @@ const SLACK: usize = 48;
 #[derive(Debug)]
 pub struct Encoder {
     table: Box<[u32; HASHES]>,
+    /// The row, and zeros behind it, so that four bytes can be looked at anywhere.
+    row: Vec<u8>,
     out: Vec<u8>,
 }
 
@@ -29,51 +31,102 @@ impl Encoder {
     pub fn new() -> Self {
         Self {
             table: Box::new([NOWHERE; HASHES]),
+            row: Vec::new(),
             out: Vec::new(),
         }
     }
 
     /// The stored form of a row, `None` if the row is stored as it is.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a row has less than 2^32 bytes"
+    )]
     pub fn encode(&mut self, row: &[u8]) -> Option<&[u8]> {
-        if row.len() <= TOO_SHORT {
+        let end = row.len();
+        if end <= TOO_SHORT {
             return None;
         }
+        self.row.clear();
+        self.row.extend_from_slice(row);
+        self.row.extend_from_slice(&[0; 4]);
         // A group takes at most 50 bytes, and none begins in the last 48 of the row.
-        self.out.resize(row.len() + 64, 0);
+        self.out.resize(end + 64, 0);
+        let (row, out) = (self.row.as_slice(), self.out.as_mut_slice());
         let mut group = Group {
             at: 0,
             bits: 0,
             items: 0,
             end: 2,
         };
-        let out = self.out.as_mut_slice();
         let mut at = 0;
-        while at < row.len() {
+        while at < end {
             if group.items == 16 {
                 group.close(out);
-                if group.end > row.len().saturating_sub(SLACK) {
+                if group.end > end.saturating_sub(SLACK) {
                     return None;
                 }
             }
-            let rest = row.get(at..).unwrap_or(&[]);
-            let run = run_length(rest);
-            if run > 2 {
-                group.repeat(out, rest.first().copied().unwrap_or(0), run);
+            let these = word(row, at);
+            if end - at <= 2 {
+                group.literal(out, these);
+                at += 1;
+                continue;
+            }
+            if (these ^ (these >> 8)).trailing_zeros() >= 16 {
+                let run = run_length(row.get(at..end).unwrap_or(&[]));
+                group.repeat(out, these, run);
                 at += run;
                 continue;
             }
-            if let Some((back, length)) = find(&mut self.table, row, at) {
+            let Some(entry) = self.table.get_mut(hash(these)) else {
+                return None;
+            };
+            let place = std::mem::replace(entry, at as u32) as usize;
+            // Entries of earlier rows may lie anywhere, even behind, so that the comparisons come out
+            // at random: one branch for all of them. A match ends before `at`.
+            let back = at.wrapping_sub(place);
+            let same = (word(row, place) ^ these) << 8 == 0;
+            if same & (back.wrapping_sub(3) <= FARTHEST - 3) {
+                let length = match_length(row, place, at, end);
                 group.back(out, back, length);
                 at += length;
                 continue;
             }
-            group.literal(out, rest.first().copied().unwrap_or(0));
+            group.literal(out, these);
             at += 1;
         }
         group.finish(out);
         let stored = self.out.get(..group.end)?;
-        (stored.len() < row.len()).then_some(stored)
+        (stored.len() < end).then_some(stored)
     }
+}
+
+/// Four bytes, the first one lowest.
+#[inline]
+fn word(row: &[u8], at: usize) -> u32 {
+    let bytes = row.get(at..).and_then(<[u8]>::first_chunk::<4>);
+    u32::from_le_bytes(bytes.copied().unwrap_or([0; 4]))
+}
+
+/// Ross's hash of three bytes.
+#[inline]
+fn hash(bytes: u32) -> usize {
+    let [first, second, third, _] = bytes.to_le_bytes();
+    let high = (usize::from(first & 15) << 8) | usize::from(second);
+    (high ^ (usize::from(first >> 4) | (usize::from(third) << 4))) & (HASHES - 1)
+}
+
+/// How far the row at `at` goes on like that at `place`.
+#[inline]
+fn match_length(row: &[u8], place: usize, at: usize, end: usize) -> usize {
+    let longest = LONGEST_MATCH.min(at - place);
+    let source = row.get(place..place + longest).unwrap_or(&[]);
+    let target = row.get(at..end).unwrap_or(&[]);
+    source
+        .iter()
+        .zip(target)
+        .take_while(|(one, other)| one == other)
+        .count()
 }
 
 /// The group of items being filled.
@@ -104,9 +157,9 @@ impl Group {
     }
 
     #[inline]
-    fn literal(&mut self, out: &mut [u8], byte: u8) {
+    fn literal(&mut self, out: &mut [u8], bytes: u32) {
         if let Some(place) = out.get_mut(self.end) {
-            *place = byte;
+            [*place, ..] = bytes.to_le_bytes();
         }
         self.end += 1;
         self.bits <<= 1;
@@ -128,7 +181,8 @@ impl Group {
         clippy::cast_possible_truncation,
         reason = "counts are limited to 12 bits"
     )]
-    fn repeat(&mut self, out: &mut [u8], byte: u8, length: usize) {
+    fn repeat(&mut self, out: &mut [u8], bytes: u32, length: usize) {
+        let [byte, ..] = bytes.to_le_bytes();
         if length <= 18 {
             self.code(out, [(length - 3) as u8, byte, 0], 2);
         } else {
@@ -156,45 +210,11 @@ impl Group {
 /// How often the first byte is repeated, itself included.
 #[inline]
 fn run_length(rest: &[u8]) -> usize {
-    let Some([first, second, third]) = rest.first_chunk::<3>() else {
-        return 1;
-    };
-    if first != second || first != third {
-        return 1;
-    }
+    let Some(first) = rest.first() else { return 0 };
     let rest = rest.get(..rest.len().min(LONGEST_RUN)).unwrap_or(rest);
     let pattern = [*first; 8];
     let (eights, _) = rest.as_chunks::<8>();
     let same = eights.iter().take_while(|eight| **eight == pattern).count() * 8;
     let tail = rest.get(same..).unwrap_or(&[]);
     same + tail.iter().take_while(|byte| *byte == first).count()
-}
-
-/// An earlier place that begins like the row at `at`: how far back and how long.
-#[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a row has less than 2^32 bytes"
-)]
-fn find(table: &mut [u32; HASHES], row: &[u8], at: usize) -> Option<(usize, usize)> {
-    let [first, second, third] = *row.get(at..)?.first_chunk::<3>()?;
-    let high = (usize::from(first & 15) << 8) | usize::from(second);
-    let hash = high ^ (usize::from(first >> 4) | (usize::from(third) << 4));
-    let entry = table.get_mut(hash & (HASHES - 1))?;
-    let place = std::mem::replace(entry, at as u32);
-    let place = place as usize;
-    // Entries of earlier rows may lie anywhere, even behind.
-    if place >= at || at - place > FARTHEST {
-        return None;
-    }
-    let longest = LONGEST_MATCH.min(at - place);
-    let source = row.get(place..place + longest)?;
-    let target = row.get(at..)?;
-    let length = source
-        .iter()
-        .zip(target)
-        .take_while(|(one, other)| one == other)
-        .count();
-    // A match of 3 is at least 3 bytes back, since it ends before it is needed.
-    (length > 2).then_some((at - place, length))
 }

@@ -42,7 +42,7 @@ impl<S: Source> Reader<S> {
 }
 
 /// The entries of a node; none if it is not a leaf in order.
-fn leaf(page: Fields<'_>) -> Vec<Entry> {
+pub(crate) fn leaf(page: Fields<'_>) -> Vec<Entry> {
     let header = PageHeader::parse(page);
     if !header.is_index() {
         return Vec::new();

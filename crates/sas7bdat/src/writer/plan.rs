@@ -4,7 +4,7 @@ use super::list;
 use super::options::{WriteOptions, is_plain};
 use super::pager::{Pager, Placed};
 use super::text::{OVERHEAD, Texts};
-use crate::endian::Put;
+use crate::endian::{Endian, Put};
 use crate::error::Error;
 use crate::page::{MAX_BLOCKS, WIDE, capacity};
 use crate::subheader::{Location, Signature, TextRef};
@@ -221,7 +221,9 @@ fn name_flags(name: &[u8]) -> u16 {
 fn place_list(pager: &mut Pager, encoded: &[Encoded], columns: usize) {
     /// Sizes before the first slot.
     const HEAD: usize = 22;
-    let slots = list::build(encoded.iter().map(|encoded| encoded.name.as_slice()));
+    let size = list::table_size(columns);
+    let names = encoded.iter().map(|encoded| encoded.name.as_slice());
+    let slots = list::build(names, size, Endian::Little);
     let number = |size: usize| u16::try_from(size).unwrap_or(u16::MAX);
     let (mut rest, mut head) = (slots.as_slice(), HEAD);
     while !rest.is_empty() {
@@ -336,7 +338,6 @@ fn finish(
     let data_space = u64::from(options.page_bytes) - WIDE.header_bytes as u64;
     let page_rows = capacity(data_space, row_bytes).min(MAX_BLOCKS);
     pager.close_pages(options.page_mask, fit > 0);
-    let all: u64 = pager.pages.iter().map(|page| page.pointers as u64).sum();
     let row = pager.of(Signature::Row).next();
     let row = row.ok_or_else(|| Error::metadata("there is no row description"))?;
     fill_row(&mut pager, row, heading, references, encoded);
@@ -347,7 +348,7 @@ fn finish(
     block.put_u64(104, u64::from(options.page_bytes));
     block.put_u64(120, fit.max(1));
     block.put_u32(440, options.page_mask ^ 1);
-    let blocks = all + 2;
+    let blocks = pager.placed.len() as u64 + if compressed { 2 } else { 3 };
     Ok(Plan {
         pager,
         row,
