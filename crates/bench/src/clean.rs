@@ -36,7 +36,11 @@ pub fn find(directory: &Path, host: &str) -> io::Result<Vec<Found>> {
 fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> io::Result<()> {
     if let Some(holds) = marker::read(directory) {
         let files = marker::files(directory)?;
-        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = directory
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let in_use = session_of(&name).is_some_and(|(process_id, made_on)| {
             made_on != host || ::io::process::is_alive(process_id)
         });
@@ -68,7 +72,10 @@ fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> i
 /// Removes a marked folder, its marker last: what is cut short can be cleaned again.
 pub fn remove(found: &Found) -> io::Result<()> {
     if marker::read(&found.path).is_none() {
-        let message = format!("{} is not marked as made by Gristmill", found.path.display());
+        let message = format!(
+            "{} is not marked as made by Gristmill",
+            found.path.display()
+        );
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
     for entry in fs::read_dir(&found.path)? {

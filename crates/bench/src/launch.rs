@@ -99,19 +99,32 @@ fn supervise(
         while next < starts.len() && began.elapsed().as_secs_f64() >= starts[next].offset_s {
             let started = Instant::now();
             let process_id = spawn(&starts[next])?;
-            running.push(Running { index: next, process_id, started });
-            tell(Happening::Launched { name: &starts[next].name, process_id })?;
+            running.push(Running {
+                index: next,
+                process_id,
+                started,
+            });
+            tell(Happening::Launched {
+                name: &starts[next].name,
+                process_id,
+            })?;
             next += 1;
         }
         ended += collect(starts, running, tell)?;
-        tell(Happening::Tick { running: running.len(), ended })?;
+        tell(Happening::Tick {
+            running: running.len(),
+            ended,
+        })?;
         thread::sleep(POLL);
     }
     Ok(false)
 }
 
 fn spawn(start: &Start) -> io::Result<u32> {
-    let (program, arguments) = start.command.split_first().expect("a command has a program");
+    let (program, arguments) = start
+        .command
+        .split_first()
+        .expect("a command has a program");
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -143,7 +156,11 @@ fn collect(
                 let job = running.remove(at);
                 let real = job.started.elapsed();
                 ended += 1;
-                tell(Happening::Ended { name: &starts[job.index].name, finished, real })?;
+                tell(Happening::Ended {
+                    name: &starts[job.index].name,
+                    finished,
+                    real,
+                })?;
             }
         }
     }

@@ -38,7 +38,10 @@ pub fn make(directory: &Path, holds: Holds) -> io::Result<()> {
         return Ok(());
     }
     if fs::read_dir(directory)?.next().is_some() {
-        let message = format!("{} holds files that Gristmill did not make", directory.display());
+        let message = format!(
+            "{} holds files that Gristmill did not make",
+            directory.display()
+        );
         return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, message));
     }
     fs::write(directory.join(MARKER), format!("{}\n", holds.name()))

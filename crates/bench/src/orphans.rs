@@ -20,7 +20,9 @@ pub struct Orphan {
 
 /// Reads `SAS_work<serial><pid>_<host>` or `SAS_util…`; `None` for any other name.
 pub fn session_of(name: &str) -> Option<(u32, &str)> {
-    let rest = name.strip_prefix("SAS_work").or_else(|| name.strip_prefix("SAS_util"))?;
+    let rest = name
+        .strip_prefix("SAS_work")
+        .or_else(|| name.strip_prefix("SAS_util"))?;
     let (digits, host) = rest.split_once('_')?;
     let process_id = digits.get(digits.len().checked_sub(8)?..)?;
     Some((u32::from_str_radix(process_id, 16).ok()?, host))
@@ -32,14 +34,20 @@ pub fn find(parent: &Path, host: &str) -> io::Result<Vec<Orphan>> {
     for entry in fs::read_dir(parent)? {
         let entry = entry?;
         let name = entry.file_name();
-        let Some((process_id, made_on)) = session_of(&name.to_string_lossy()).map(|(id, host)| (id, host.to_owned())) else {
+        let Some((process_id, made_on)) =
+            session_of(&name.to_string_lossy()).map(|(id, host)| (id, host.to_owned()))
+        else {
             continue;
         };
         let path = entry.path();
         let gone = made_on == host && !::io::process::is_alive(process_id);
         if gone && marker::read(&path).is_some() {
             let bytes = marker::files(&path)?.iter().map(|(_, bytes)| bytes).sum();
-            orphans.push(Orphan { path, process_id, bytes });
+            orphans.push(Orphan {
+                path,
+                process_id,
+                bytes,
+            });
         }
     }
     orphans.sort_by(|left, right| left.path.cmp(&right.path));
@@ -52,7 +60,10 @@ mod tests {
 
     #[test]
     fn names_tell_process_and_host() {
-        assert_eq!(session_of("SAS_work4B8600001E4B_lly22auv"), Some((0x1E4B, "lly22auv")));
+        assert_eq!(
+            session_of("SAS_work4B8600001E4B_lly22auv"),
+            Some((0x1E4B, "lly22auv"))
+        );
         assert_eq!(session_of("SAS_util00010000001E4B_h"), Some((0x1E4B, "h")));
         assert_eq!(session_of("SAS_work_h"), None);
         assert_eq!(session_of("other"), None);
@@ -74,7 +85,10 @@ mod tests {
         make("SAS_work00037FFFFFFF_there", true);
         make("SAS_work000400000001_here", true);
         let found = find(parent.path(), "here").unwrap();
-        let names: Vec<_> = found.iter().map(|orphan| orphan.path.file_name().unwrap()).collect();
+        let names: Vec<_> = found
+            .iter()
+            .map(|orphan| orphan.path.file_name().unwrap())
+            .collect();
         assert_eq!(names, ["SAS_work00017FFFFFFF_here"]);
     }
 }

@@ -162,13 +162,19 @@ pub enum Error {
 pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, Error> {
     let job_count = request.jobs.unwrap_or(host.cores * suite.jobs_per_core);
     if !(1..=10_000).contains(&job_count) {
-        return Err(Error::Usage(format!("--jobs {job_count}: 1 to 10000 are allowed")));
+        return Err(Error::Usage(format!(
+            "--jobs {job_count}: 1 to 10000 are allowed"
+        )));
     }
     let (scale, scale_reason) = choose_scale(suite, request.scale, job_count, host)?;
     let mut datasets = Vec::new();
     for number in 1..=job_count {
         for dataset in &suite.datasets {
-            let text = suite.recipes.get(&dataset.recipe).cloned().unwrap_or_default();
+            let text = suite
+                .recipes
+                .get(&dataset.recipe)
+                .cloned()
+                .unwrap_or_default();
             let recipe = Recipe::parse(&dataset.recipe, &text)?;
             let row_bytes = u64::from(Generator::new(&recipe, 0).layout().row_bytes);
             datasets.push(PlannedDataset {
@@ -235,7 +241,10 @@ fn choose_scale(
         Scale::Demonstration => {
             let bytes = suite.size.demonstration_bytes;
             let factor = bytes.0 as f64 / paper_total;
-            Ok((factor, format!("demonstration scale: {bytes} of input in all")))
+            Ok((
+                factor,
+                format!("demonstration scale: {bytes} of input in all"),
+            ))
         }
         Scale::Auto => {
             // A qualifying run, 3.1 times the memory, if it fits in nine tenths of what is free.
@@ -250,7 +259,10 @@ fn choose_scale(
             let reason = if room >= wanted {
                 format!("auto: 3.1 times the memory of {}", host.memory)
             } else {
-                format!("auto: what fits, since 3.1 times the memory of {} do not", host.memory)
+                format!(
+                    "auto: what fits, since 3.1 times the memory of {} do not",
+                    host.memory
+                )
             };
             Ok((total / paper_total, reason))
         }
@@ -266,11 +278,24 @@ fn jobs(suite: &Suite, count: u32, datasets: &[PlannedDataset]) -> Vec<PlannedJo
             let input = numbered(&job.input, number);
             jobs.push(PlannedJob {
                 name: numbered(&job.name, number),
-                program: suite.programs.get(&job.program).cloned().unwrap_or_default(),
-                input: datasets.iter().position(|set| set.name == input).unwrap_or_default(),
-                symbols: symbols.map(|(k, v)| (k.clone(), numbered(v, number))).collect(),
+                program: suite
+                    .programs
+                    .get(&job.program)
+                    .cloned()
+                    .unwrap_or_default(),
+                input: datasets
+                    .iter()
+                    .position(|set| set.name == input)
+                    .unwrap_or_default(),
+                symbols: symbols
+                    .map(|(k, v)| (k.clone(), numbered(v, number)))
+                    .collect(),
                 offset_s: suite.launch_spread_s * jobs.len() as f64 / total as f64,
-                checks: job.checks.iter().map(|check| numbered_check(check, number)).collect(),
+                checks: job
+                    .checks
+                    .iter()
+                    .map(|check| numbered_check(check, number))
+                    .collect(),
             });
         }
     }
@@ -278,7 +303,11 @@ fn jobs(suite: &Suite, count: u32, datasets: &[PlannedDataset]) -> Vec<PlannedJo
 }
 
 fn numbered_check(check: &Check, number: u32) -> Check {
-    let Check::Sorted { dataset, by, same_rows_as } = check;
+    let Check::Sorted {
+        dataset,
+        by,
+        same_rows_as,
+    } = check;
     Check::Sorted {
         dataset: numbered(dataset, number),
         by: by.clone(),
@@ -292,18 +321,33 @@ fn options(suite: &Suite, request: &Request, plan: &mut Plan) {
         let before = plan.options.insert(name.clone(), value.clone());
         plan.notes.push(format!(
             "option {name}={value} replaces {}",
-            before.map_or("the default".to_owned(), |before| format!("the suite's {before}"))
+            before.map_or("the default".to_owned(), |before| format!(
+                "the suite's {before}"
+            ))
         ));
     }
-    if request.options.keys().any(|name| name.eq_ignore_ascii_case("SORTSIZE")) {
+    if request
+        .options
+        .keys()
+        .any(|name| name.eq_ignore_ascii_case("SORTSIZE"))
+    {
         return;
     }
-    let smallest = plan.datasets.iter().map(|set| set.bytes().0).min().unwrap_or(0);
+    let smallest = plan
+        .datasets
+        .iter()
+        .map(|set| set.bytes().0)
+        .min()
+        .unwrap_or(0);
     let most = smallest / suite.size.file_per_sortsize_min.max(1);
-    let sortsize = plan.options.get("SORTSIZE").and_then(|text| parse_size(text));
+    let sortsize = plan
+        .options
+        .get("SORTSIZE")
+        .and_then(|text| parse_size(text));
     if let Some(Bytes(sortsize)) = sortsize.filter(|size| size.0 > most) {
         let reduced = (most >> 20).max(1);
-        plan.options.insert("SORTSIZE".to_owned(), format!("{reduced}M"));
+        plan.options
+            .insert("SORTSIZE".to_owned(), format!("{reduced}M"));
         plan.notes.push(format!(
             "SORTSIZE reduced from {}M to {reduced}M so that sorts spill as they do at the paper's \
              scale",
@@ -317,7 +361,11 @@ fn check_space(plan: &Plan, host: &HostFacts) -> Result<(), Error> {
         let needed = Bytes(plan.input_bytes().0 * u64::from(space.copies));
         if needed.0 > space.free.0 / 10 * 9 {
             let directory = space.directory.clone();
-            return Err(Error::Space { directory, needed, free: space.free });
+            return Err(Error::Space {
+                directory,
+                needed,
+                free: space.free,
+            });
         }
     }
     Ok(())
@@ -330,16 +378,34 @@ mod tests {
 
     fn host(free_gib: u64) -> HostFacts {
         let free = Bytes::gib(free_gib);
-        let space = FreeSpace { directory: "/d".into(), free, copies: 3, has_inputs: true };
-        HostFacts { cores: 4, memory: Bytes::gib(16), free: vec![space] }
+        let space = FreeSpace {
+            directory: "/d".into(),
+            free,
+            copies: 3,
+            has_inputs: true,
+        };
+        HostFacts {
+            cores: 4,
+            memory: Bytes::gib(16),
+            free: vec![space],
+        }
     }
 
     fn request(scale: Scale) -> Request {
-        Request { scale, jobs: None, seed: 1, options: BTreeMap::new() }
+        Request {
+            scale,
+            jobs: None,
+            seed: 1,
+            options: BTreeMap::new(),
+        }
     }
 
     fn planned(scale: Scale, free_gib: u64) -> Result<Plan, Error> {
-        plan(&builtin("large-sorts").unwrap(), &request(scale), &host(free_gib))
+        plan(
+            &builtin("large-sorts").unwrap(),
+            &request(scale),
+            &host(free_gib),
+        )
     }
 
     #[test]
@@ -357,7 +423,11 @@ mod tests {
         assert!(plan.input_bytes().0 * 3 < 3_000_000_000);
         let sortsize = parse_size(&plan.options["SORTSIZE"]).unwrap().0;
         assert!(plan.datasets[0].bytes().0 / sortsize >= 4);
-        assert!(plan.notes.iter().any(|note| note.contains("SORTSIZE reduced")));
+        assert!(
+            plan.notes
+                .iter()
+                .any(|note| note.contains("SORTSIZE reduced"))
+        );
         assert!(plan.demonstration && !plan.qualifying);
     }
 
@@ -380,6 +450,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_the_figures() {
         let message = planned(Scale::Factor(1.0), 100).unwrap_err().to_string();
-        assert!(message.contains("/d") && message.contains("107 GB are free"), "{message}");
+        assert!(
+            message.contains("/d") && message.contains("107 GB are free"),
+            "{message}"
+        );
     }
 }

@@ -117,7 +117,10 @@ fn failed(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
 
 /// Seconds since the Unix epoch.
 fn now() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs_f64()
 }
 
 /// Carries a plan out.
@@ -130,7 +133,10 @@ pub fn run(
     let run = Run {
         config,
         stop,
-        output: config.directories.output.join(format!("gristmill-output-{name}")),
+        output: config
+            .directories
+            .output
+            .join(format!("gristmill-output-{name}")),
         directory: create_directory(config, &name)?,
         stage: open_stage(config)?,
     };
@@ -153,7 +159,11 @@ pub fn run(
         run.directory.write_result(&result)?;
         run.event(&Event::new(now(), EventKind::RunFinished))?;
     }
-    Ok(Outcome { directory: run.directory, result, interrupted })
+    Ok(Outcome {
+        directory: run.directory,
+        result,
+        interrupted,
+    })
 }
 
 /// `large-sorts-20261120T231500-4711`: sorts by time, unique on a host.
@@ -215,8 +225,14 @@ fn create_directory(config: &Config, name: &str) -> Result<RunDirectory, Error> 
 }
 
 fn open_stage(config: &Config) -> Result<Stage, Error> {
-    let path = config.directories.data.join(format!("gristmill-{}", config.plan.suite));
-    Stage::open(&path).map_err(failed(format!("open the staged data at {}", path.display())))
+    let path = config
+        .directories
+        .data
+        .join(format!("gristmill-{}", config.plan.suite));
+    Stage::open(&path).map_err(failed(format!(
+        "open the staged data at {}",
+        path.display()
+    )))
 }
 
 struct Run<'a> {
@@ -281,8 +297,7 @@ impl Run<'_> {
         let total = plan.input_bytes();
         let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let done = thread::scope(|scope| {
-            let worker =
-                scope.spawn(|| self.stage.fill(plan, threads, &progress, self.stop));
+            let worker = scope.spawn(|| self.stage.fill(plan, threads, &progress, self.stop));
             while !worker.is_finished() {
                 watcher.staging(Bytes(progress.load(Ordering::Relaxed)), total);
                 thread::sleep(Duration::from_millis(50));
@@ -293,14 +308,21 @@ impl Run<'_> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
             other => other.map_err(failed("stage the input data"))?,
         };
-        let detail =
-            format!("{} files made ({}), {} kept", done.made, done.bytes, done.kept);
+        let detail = format!(
+            "{} files made ({}), {} kept",
+            done.made, done.bytes, done.kept
+        );
         self.event(&Event::new(now(), EventKind::StageFinished).with_detail(detail))?;
         Ok(true)
     }
 
     fn input_paths(&self) -> Vec<PathBuf> {
-        self.config.plan.datasets.iter().map(|set| self.stage.path(&set.name)).collect()
+        self.config
+            .plan
+            .datasets
+            .iter()
+            .map(|set| self.stage.path(&set.name))
+            .collect()
     }
 
     /// Drops the caches, or evicts the staged files, and measures what is still cached.
@@ -323,9 +345,11 @@ impl Run<'_> {
         };
         let mut event = Event::new(now(), EventKind::Evicted);
         event.cached_share = cached_share(&paths).map_err(failed("measure what is cached"))?;
-        let share = event.cached_share.map_or("an unknown share".to_owned(), |share| {
-            format!("{:.1} %", share * 100.0)
-        });
+        let share = event
+            .cached_share
+            .map_or("an unknown share".to_owned(), |share| {
+                format!("{:.1} %", share * 100.0)
+            });
         self.event(&event.with_detail(format!("{how}; {share} of the input is cached")))
     }
 
@@ -334,8 +358,17 @@ impl Run<'_> {
         let action = format!("make {}", self.output.display());
         marker::make(&self.output, Holds::Output).map_err(failed(action))?;
         let plan = &self.config.plan;
-        let starts = plan.jobs.iter().map(|job| self.start(job)).collect::<Result<Vec<_>, _>>()?;
-        let expected = Bytes(plan.jobs.iter().map(|job| plan.datasets[job.input].bytes().0 * 4).sum());
+        let starts = plan
+            .jobs
+            .iter()
+            .map(|job| self.start(job))
+            .collect::<Result<Vec<_>, _>>()?;
+        let expected = Bytes(
+            plan.jobs
+                .iter()
+                .map(|job| plan.datasets[job.input].bytes().0 * 4)
+                .sum(),
+        );
         let mut looked = 0u32;
         launch::run(&starts, self.stop, |happening| {
             let event = match happening {
@@ -343,12 +376,18 @@ impl Run<'_> {
                     process_id: Some(process_id),
                     ..Event::of_job(now(), EventKind::JobLaunched, name)
                 },
-                Happening::Ended { name, finished, real } => Event {
+                Happening::Ended {
+                    name,
+                    finished,
+                    real,
+                } => Event {
                     exit: finished.exit,
                     real_s: Some(real.as_secs_f64()),
                     user_s: Some(finished.user.as_secs_f64()),
                     system_s: Some(finished.system.as_secs_f64()),
-                    detail: finished.signal.map(|signal| format!("ended by signal {signal}")),
+                    detail: finished
+                        .signal
+                        .map(|signal| format!("ended by signal {signal}")),
                     ..Event::of_job(now(), EventKind::JobFinished, name)
                 },
                 Happening::Tick { running, ended } => {
@@ -357,7 +396,13 @@ impl Run<'_> {
                     if looked.is_multiple_of(100) {
                         let channels = self.moved_so_far();
                         let jobs = starts.len();
-                        watcher.running(&Progress { running, ended, jobs, channels, expected });
+                        watcher.running(&Progress {
+                            running,
+                            ended,
+                            jobs,
+                            channels,
+                            expected,
+                        });
                     }
                     return Ok(());
                 }
@@ -389,7 +434,11 @@ impl Run<'_> {
             .map_err(failed(format!("write {}", program.display())))?;
         let directories = &self.config.directories;
         let text = |path: &Path| path.display().to_string();
-        let mut command = vec![text(&self.config.program), "exec".to_owned(), text(&program)];
+        let mut command = vec![
+            text(&self.config.program),
+            "exec".to_owned(),
+            text(&program),
+        ];
         let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
         flag("--libname", format!("in={}", text(self.stage.directory())));
         flag("--libname", format!("out={}", text(&self.output)));
@@ -403,7 +452,11 @@ impl Run<'_> {
             flag("--set", format!("{name}={value}"));
         }
         for (name, value) in &self.config.plan.options {
-            let option = if value.is_empty() { name.clone() } else { format!("{name}={value}") };
+            let option = if value.is_empty() {
+                name.clone()
+            } else {
+                format!("{name}={value}")
+            };
             flag("--option", option);
         }
         command.push("--row-hashes".to_owned());
@@ -435,7 +488,11 @@ impl Run<'_> {
     fn check(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
         let mut findings = self.input_as_read(job)?;
         for check in &job.checks {
-            let Check::Sorted { dataset, by, same_rows_as } = check;
+            let Check::Sorted {
+                dataset,
+                by,
+                same_rows_as,
+            } = check;
             let path = self.output.join(format!("{dataset}.sas7bdat"));
             let Some(staged) = self.stage.staged(same_rows_as) else {
                 findings.push(format!("{same_rows_as} is not among the staged data"));
@@ -462,11 +519,17 @@ impl Run<'_> {
         let steps = self.directory.steps(&job.name)?;
         let read = steps.iter().flat_map(|step| &step.inputs);
         let wrong = read
-            .filter(|input| input.name.eq_ignore_ascii_case(&format!("in.{}", dataset.name)))
+            .filter(|input| {
+                input
+                    .name
+                    .eq_ignore_ascii_case(&format!("in.{}", dataset.name))
+            })
             .any(|input| input.row_hash.as_ref() != staged.as_ref().map(|known| &known.row_hash));
         Ok(if wrong {
-            let mut findings =
-                vec![format!("the rows that the job read from {} are not those staged", dataset.name)];
+            let mut findings = vec![format!(
+                "the rows that the job read from {} are not those staged",
+                dataset.name
+            )];
             findings.extend(self.damaged_input(job));
             findings
         } else {

@@ -53,7 +53,10 @@ impl Staged {
     /// The hash and number of rows.
     pub fn rows(&self) -> RowHash {
         let sum = u64::from_str_radix(&self.row_hash, 16).unwrap_or_default();
-        RowHash { sum, rows: self.rows }
+        RowHash {
+            sum,
+            rows: self.rows,
+        }
     }
 }
 
@@ -84,13 +87,19 @@ impl Stage {
                 let path = directory.join(MANIFEST);
                 io::Error::new(
                     io::ErrorKind::InvalidData,
-                    format!("{}: {error}; remove the folder with `gristmill clean`", path.display()),
+                    format!(
+                        "{}: {error}; remove the folder with `gristmill clean`",
+                        path.display()
+                    ),
                 )
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => return Err(error),
         };
-        Ok(Self { directory: directory.to_owned(), manifest: Mutex::new(manifest) })
+        Ok(Self {
+            directory: directory.to_owned(),
+            manifest: Mutex::new(manifest),
+        })
     }
 
     /// Where it is.
@@ -109,12 +118,16 @@ impl Stage {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Staged>> {
-        self.manifest.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.manifest
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// True if the file that the plan wants is there, as far as its length and record tell.
     fn is_in_place(&self, plan: &Plan, dataset: &PlannedDataset) -> bool {
-        let Some(known) = self.staged(&dataset.name) else { return false };
+        let Some(known) = self.staged(&dataset.name) else {
+            return false;
+        };
         let (page_bytes, aligned) = shape(plan);
         let length = fs::metadata(self.path(&dataset.name)).map(|found| found.len());
         known.recipe_hash == recipe_hash(&dataset.recipe.1)
@@ -132,8 +145,11 @@ impl Stage {
         progress: &AtomicU64,
         stop: &AtomicBool,
     ) -> io::Result<Done> {
-        let missing: Vec<&PlannedDataset> =
-            plan.datasets.iter().filter(|set| !self.is_in_place(plan, set)).collect();
+        let missing: Vec<&PlannedDataset> = plan
+            .datasets
+            .iter()
+            .filter(|set| !self.is_in_place(plan, set))
+            .collect();
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<io::Error>> = Mutex::new(None);
         std::thread::scope(|scope| {
@@ -148,12 +164,19 @@ impl Stage {
                 });
             }
         });
-        if let Some(error) = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        if let Some(error) = failed
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        {
             return Err(error);
         }
         let bytes = missing.iter().map(|set| set.bytes().0).sum();
         let made = missing.len();
-        Ok(Done { kept: plan.datasets.len() - made, made, bytes: Bytes(bytes) })
+        Ok(Done {
+            kept: plan.datasets.len() - made,
+            made,
+            bytes: Bytes(bytes),
+        })
     }
 
     /// Makes one file beside its place and renames it.
@@ -165,7 +188,9 @@ impl Stage {
         stop: &AtomicBool,
     ) -> io::Result<()> {
         let path = self.path(&dataset.name);
-        let beside = self.directory.join(format!("{}.sas7bdat.lck", dataset.name));
+        let beside = self
+            .directory
+            .join(format!("{}.sas7bdat.lck", dataset.name));
         let made = write(plan, dataset, &beside, progress, stop)
             .and_then(|staged| fs::rename(&beside, &path).map(|()| staged));
         match made {
@@ -190,7 +215,9 @@ impl Stage {
 }
 
 fn stop_others(failed: &Mutex<Option<io::Error>>, error: io::Error) {
-    let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut failed = failed
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     failed.get_or_insert(error);
 }
 
@@ -202,7 +229,10 @@ fn recipe_hash(text: &str) -> String {
 
 /// Page size and alignment that the plan's options ask for.
 fn shape(plan: &Plan) -> (u64, bool) {
-    let bufsize = plan.options.get("BUFSIZE").and_then(|text| base::units::parse_size(text));
+    let bufsize = plan
+        .options
+        .get("BUFSIZE")
+        .and_then(|text| base::units::parse_size(text));
     let aligned = !plan.options.contains_key("NOALIGNSASIOFILES");
     (bufsize.map_or(65_536, |size| size.0), aligned)
 }
@@ -228,7 +258,8 @@ fn write(
         ..WriteOptions::default()
     };
     let sink = FileSink(File::create(path)?);
-    let mut writer = Writer::create(sink, generator.variables(), options).map_err(io::Error::other)?;
+    let mut writer =
+        Writer::create(sink, generator.variables(), options).map_err(io::Error::other)?;
     let row_bytes = usize::try_from(dataset.row_bytes).map_err(io::Error::other)?;
     let slab_rows = usize::try_from(SLAB_ROWS).map_err(io::Error::other)?;
     let mut slab = vec![0; row_bytes * slab_rows];

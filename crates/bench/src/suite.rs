@@ -126,14 +126,15 @@ struct Builtin {
     name: &'static str,
     toml: &'static str,
     programs: &'static [(&'static str, &'static str)],
-    recipes: &'static [(&'static str, &'static str)],
 }
 
 const BUILTIN: &[Builtin] = &[Builtin {
     name: "large-sorts",
     toml: include_str!("../../../suites/large-sorts/suite.toml"),
-    programs: &[("sort.sas", include_str!("../../../suites/large-sorts/programs/sort.sas"))],
-    recipes: &[("large-sorts", include_str!("../../../recipes/large-sorts.toml"))],
+    programs: &[(
+        "sort.sas",
+        include_str!("../../../suites/large-sorts/programs/sort.sas"),
+    )],
 }];
 
 /// Names of the built-in suites.
@@ -143,17 +144,28 @@ pub fn names() -> Vec<&'static str> {
 
 /// A built-in suite.
 pub fn builtin(name: &str) -> Result<Suite, Error> {
-    let found = BUILTIN.iter().find(|suite| suite.name == name).ok_or_else(|| Error::Unknown {
+    let found = BUILTIN
+        .iter()
+        .find(|suite| suite.name == name)
+        .ok_or_else(|| Error::Unknown {
+            name: name.to_owned(),
+            known: names().join(", "),
+        })?;
+    let mut suite: Suite = toml::from_str(found.toml).map_err(|source| Error::Toml {
         name: name.to_owned(),
-        known: names().join(", "),
+        source,
     })?;
-    let mut suite: Suite = toml::from_str(found.toml)
-        .map_err(|source| Error::Toml { name: name.to_owned(), source })?;
-    let owned = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
-    };
-    suite.programs = owned(found.programs);
-    suite.recipes = owned(found.recipes);
+    let programs = found.programs.iter();
+    suite.programs = programs
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .collect();
+    for dataset in &suite.datasets {
+        if let Some(text) = recipe::text(&dataset.recipe) {
+            suite
+                .recipes
+                .insert(dataset.recipe.clone(), text.to_owned());
+        }
+    }
     Ok(suite)
 }
 
@@ -170,7 +182,11 @@ mod tests {
                 assert!(suite.programs.contains_key(&job.program), "{}", job.program);
             }
             for dataset in &suite.datasets {
-                assert!(suite.recipes.contains_key(&dataset.recipe), "{}", dataset.recipe);
+                assert!(
+                    suite.recipes.contains_key(&dataset.recipe),
+                    "{}",
+                    dataset.recipe
+                );
             }
         }
     }
@@ -178,6 +194,9 @@ mod tests {
     #[test]
     fn an_unknown_suite_is_named_with_those_there_are() {
         let message = builtin("nosuch").unwrap_err().to_string();
-        assert!(message.contains("nosuch") && message.contains("large-sorts"), "{message}");
+        assert!(
+            message.contains("nosuch") && message.contains("large-sorts"),
+            "{message}"
+        );
     }
 }

@@ -24,7 +24,10 @@ pub fn sorted_same_rows(path: &Path, by: &[String], expected: RowHash) -> Vec<St
             let mut findings = Vec::new();
             let file = path.display();
             if let Some(row) = unsorted_row {
-                findings.push(format!("{file}: row {row} is not in the order of {}", by.join(" ")));
+                findings.push(format!(
+                    "{file}: row {row} is not in the order of {}",
+                    by.join(" ")
+                ));
             }
             if hash.rows != expected.rows {
                 let (there, wanted) = (hash.rows, expected.rows);
@@ -61,10 +64,16 @@ fn read_sorted(path: &Path, by: &[String]) -> Result<Seen, String> {
             length: variable.length,
             big_endian: metadata.endian == Endian::Big,
         };
-        fields.push(KeyField { slot, descending: false });
+        fields.push(KeyField {
+            slot,
+            descending: false,
+        });
     }
     let key = SortKey::new(fields);
-    let mut seen = Seen { unsorted_row: None, hash: RowHash::default() };
+    let mut seen = Seen {
+        unsorted_row: None,
+        hash: RowHash::default(),
+    };
     let mut last: Vec<u8> = Vec::new();
     while let Some(row) = reader.next_row().map_err(explain)? {
         if !last.is_empty() && key.compare(&last, row) == Ordering::Greater {
@@ -87,19 +96,29 @@ pub fn against_seed(path: &Path, dataset: &PlannedDataset) -> Result<Option<Stri
     let mut expected = vec![0; generator.layout().row_bytes as usize];
     for number in 0..dataset.rows {
         let Some(row) = reader.next_row().map_err(explain)? else {
-            return Ok(Some(format!("{}: it ends after {number} rows", path.display())));
+            return Ok(Some(format!(
+                "{}: it ends after {number} rows",
+                path.display()
+            )));
         };
         generator.fill(number, &mut expected);
         if row == expected.as_slice() {
             continue;
         }
-        let differs = row.iter().zip(&expected).position(|(left, right)| left != right);
+        let differs = row
+            .iter()
+            .zip(&expected)
+            .position(|(left, right)| left != right);
         let at = u32::try_from(differs.unwrap_or_default()).unwrap_or(u32::MAX);
-        let column = generator.variables().iter().zip(&generator.layout().offsets).find_map(
-            |(variable, offset)| {
-                (*offset..*offset + variable.length).contains(&at).then_some(&variable.name)
-            },
-        );
+        let column = generator
+            .variables()
+            .iter()
+            .zip(&generator.layout().offsets)
+            .find_map(|(variable, offset)| {
+                (*offset..*offset + variable.length)
+                    .contains(&at)
+                    .then_some(&variable.name)
+            });
         let column = column.map_or("the padding", String::as_str);
         return Ok(Some(format!(
             "{}: row {} differs from what was staged, first in {column} (byte {at} of the row)",
@@ -112,8 +131,7 @@ pub fn against_seed(path: &Path, dataset: &PlannedDataset) -> Result<Option<Stri
 
 fn open(path: &Path) -> Result<Reader<FileSource>, String> {
     let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Reader::open(FileSource(file))
-        .map_err(|error| format!("{}: failed to {error}", path.display()))
+    Reader::open(FileSource(file)).map_err(|error| format!("{}: failed to {error}", path.display()))
 }
 
 struct FileSource(File);

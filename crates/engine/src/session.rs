@@ -20,7 +20,7 @@ use crate::log::{Counts, Log, Timing};
 use crate::options::{self, Options};
 use crate::procedure::Procedure;
 
-pub use world::{Symbols, Temporaries, World};
+pub use world::{MARKER, Symbols, Temporaries, World};
 
 /// What a session is made from.
 pub struct Setup {

@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::sizes;
 
-const VERSION: &str = concat!(
+/// What `--version` prints after the name, and runs record.
+pub const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     " (commit ",
     env!("GRISTMILL_COMMIT"),
@@ -30,8 +31,92 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Run a suite: stage its data, run its jobs, verify their outputs, report
+    Run(RunArgs),
     /// Run one SAS-language program in the built-in engine
     Exec(ExecArgs),
+    /// Print the tables of runs, finished or not
+    Report(ReportArgs),
+    /// List what Gristmill staged or left below a directory, and remove it with --yes
+    Clean(CleanArgs),
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The suite
+    #[arg(default_value = "large-sorts")]
+    pub suite: String,
+    /// Stage input data below this directory
+    #[arg(long, value_name = "DIR", default_value = "gristmill-bench")]
+    pub data: PathBuf,
+    /// Make permanent outputs below this directory [default: that of --data]
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Make WORK directories below this directory [default: that of --data]
+    #[arg(long, value_name = "DIR")]
+    pub work: Option<PathBuf>,
+    /// Make utility files below this directory [default: that of --work]
+    #[arg(long, value_name = "DIR")]
+    pub util: Option<PathBuf>,
+    /// Keep run directories below this directory [default: runs/ in that of --data]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
+    /// Factor on the paper's rows (1 = the paper's size), or auto [default: demonstration scale]
+    #[arg(long, value_name = "F|auto", value_parser = sizes::scale)]
+    pub scale: Option<bench::plan::Scale>,
+    /// Jobs [default: as many per core as the suite says]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<u32>,
+    /// Physical cores that the run may use [default: those of the host]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub cores: Option<u32>,
+    /// Set a SAS system option for every job, such as FILELOCKS=NONE
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = sizes::name_value)]
+    pub option: Vec<(String, Option<String>)>,
+    /// Seed of the data: the same seed gives the same bytes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Start with whatever is cached instead of evicting the input first
+    #[arg(long)]
+    pub warm: bool,
+    /// Keep the outputs after they were verified
+    #[arg(long)]
+    pub keep: bool,
+    /// Print the plan and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Run directories
+    #[arg(required = true)]
+    pub runs: Vec<PathBuf>,
+    /// Print the results as JSON, one a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `clean`.
+#[derive(Debug, Args)]
+pub struct CleanArgs {
+    /// Where to look
+    #[arg(default_value = "gristmill-bench")]
+    pub directory: PathBuf,
+    /// Remove what is listed
+    #[arg(long)]
+    pub yes: bool,
+    /// Leave run directories in place
+    #[arg(long)]
+    pub keep_runs: bool,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `exec`.
@@ -63,6 +148,9 @@ pub struct ExecArgs {
     /// Write one JSON line per step with everything measured
     #[arg(long, value_name = "FILE")]
     pub steps: Option<PathBuf>,
+    /// Keep the bytes moved so far per channel in this file, for whoever watches
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub progress: Option<PathBuf>,
     /// Hash the rows of every data set read and written (recorded by --steps)
     #[arg(long)]
     pub row_hashes: bool,

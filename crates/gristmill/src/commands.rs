@@ -1,4 +1,8 @@
 //! One file per verb.
 
+pub mod clean;
 pub mod exec;
 mod record;
+pub mod report;
+pub mod run;
+mod view;

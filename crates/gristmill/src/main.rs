@@ -16,7 +16,10 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.verb {
+        Verb::Run(args) => commands::run::run(&args),
         Verb::Exec(args) => commands::exec::run(&args),
+        Verb::Report(args) => commands::report::run(&args),
+        Verb::Clean(args) => commands::clean::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -23,3 +23,13 @@ pub fn libname(text: &str) -> Result<(String, PathBuf), String> {
         _ => Err("needs a libref and a directory, as in in=/data".to_owned()),
     }
 }
+
+/// `--scale`: a number, or auto.
+pub fn scale(text: &str) -> Result<bench::plan::Scale, String> {
+    if text.eq_ignore_ascii_case("auto") {
+        return Ok(bench::plan::Scale::Auto);
+    }
+    text.parse()
+        .map(bench::plan::Scale::Factor)
+        .map_err(|_| "needs a number, such as 0.1, or auto".to_owned())
+}

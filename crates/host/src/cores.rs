@@ -19,24 +19,30 @@ pub struct Cores {
 /// Counts the cores of this host that the process may use.
 pub fn live() -> Cores {
     let processors = affinity();
-    let siblings: Vec<Option<(String, String)>> = processors.iter().map(|cpu| core_of(*cpu)).collect();
-    let virtual_machine = fs::read_to_string("/proc/cpuinfo")
-        .is_ok_and(|text| is_virtual(&text));
-    let quota = fs::read_to_string("/sys/fs/cgroup/cpu.max").ok().and_then(|text| quota(&text));
+    let siblings: Vec<Option<(String, String)>> =
+        processors.iter().map(|cpu| core_of(*cpu)).collect();
+    let virtual_machine = fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| is_virtual(&text));
+    let quota = fs::read_to_string("/sys/fs/cgroup/cpu.max")
+        .ok()
+        .and_then(|text| quota(&text));
     count(&siblings, virtual_machine, quota)
 }
 
 fn affinity() -> Vec<usize> {
     let set = rustix::thread::sched_getaffinity(None);
     let set = set.unwrap_or_else(|_| rustix::thread::CpuSet::new());
-    (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
+    (0..rustix::thread::CpuSet::MAX_CPU)
+        .filter(|cpu| set.is_set(*cpu))
+        .collect()
 }
 
 /// Package and core of a processor, as /sys tells.
 fn core_of(cpu: usize) -> Option<(String, String)> {
     let read = |name: &str| {
         let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}");
-        fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+        fs::read_to_string(path)
+            .ok()
+            .map(|text| text.trim().to_owned())
     };
     Some((read("physical_package_id")?, read("core_id")?))
 }
@@ -44,7 +50,10 @@ fn core_of(cpu: usize) -> Option<(String, String)> {
 /// True if /proc/cpuinfo shows the hypervisor flag.
 pub fn is_virtual(cpuinfo: &str) -> bool {
     let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags"));
-    flags.any(|line| line.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
+    flags.any(|line| {
+        line.split_ascii_whitespace()
+            .any(|flag| flag == "hypervisor")
+    })
 }
 
 /// Processors that cgroup v2's `cpu.max` ("200000 100000" or "max 100000") allows.
@@ -62,11 +71,20 @@ fn count(
     let processors = siblings.len().max(1);
     let known: BTreeSet<_> = siblings.iter().flatten().collect();
     let (mut cores, mut basis) = if known.is_empty() || siblings.iter().any(Option::is_none) {
-        (processors, format!("{processors} processors, topology unknown"))
+        (
+            processors,
+            format!("{processors} processors, topology unknown"),
+        )
     } else if virtual_machine && known.len() == processors {
-        (processors / 2, format!("{processors} vCPUs of a virtual machine, two per core"))
+        (
+            processors / 2,
+            format!("{processors} vCPUs of a virtual machine, two per core"),
+        )
     } else {
-        (known.len(), format!("{processors} processors on {} cores", known.len()))
+        (
+            known.len(),
+            format!("{processors} processors on {} cores", known.len()),
+        )
     };
     let per_core = processors as f64 / cores.max(1) as f64;
     if let Some(quota) = quota.filter(|quota| *quota < processors as f64) {
@@ -82,7 +100,11 @@ fn count(
         }
     }
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Cores { physical: small(cores.max(1)), processors: small(processors), basis }
+    Cores {
+        physical: small(cores.max(1)),
+        processors: small(processors),
+        basis,
+    }
 }
 
 #[cfg(test)]
@@ -90,7 +112,10 @@ mod tests {
     use super::*;
 
     fn topology(cores: &[u32]) -> Vec<Option<(String, String)>> {
-        cores.iter().map(|core| Some(("0".to_owned(), core.to_string()))).collect()
+        cores
+            .iter()
+            .map(|core| Some(("0".to_owned(), core.to_string())))
+            .collect()
     }
 
     #[test]
@@ -117,6 +142,8 @@ mod tests {
     #[test]
     fn the_flag_is_a_whole_word() {
         assert!(is_virtual("flags\t\t: fpu hypervisor vme\n"));
-        assert!(!is_virtual("flags\t\t: fpu hypervisorx\nmodel name: hypervisor\n"));
+        assert!(!is_virtual(
+            "flags\t\t: fpu hypervisorx\nmodel name: hypervisor\n"
+        ));
     }
 }

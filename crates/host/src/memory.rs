@@ -12,7 +12,9 @@ pub fn live() -> Option<u64> {
 
 /// `MemTotal` of /proc/meminfo, bytes.
 pub fn total_bytes(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
 }

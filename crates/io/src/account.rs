@@ -48,7 +48,9 @@ impl Tally {
         self.total += time;
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).max(1);
         // The histogram grows as needed; its range ends at 2^63 ns.
-        self.latency_ns.record(nanoseconds.min(i64::MAX as u64)).expect("it resizes itself");
+        self.latency_ns
+            .record(nanoseconds.min(i64::MAX as u64))
+            .expect("it resizes itself");
     }
 
     /// Adds what another tally saw.
@@ -106,7 +108,10 @@ impl Accounts {
     /// Bytes read and written on `channel` since the start.
     pub fn moved(&self, channel: Channel) -> (u64, u64) {
         let [read, written] = &self.moved[channel as usize];
-        (read.load(Ordering::Relaxed), written.load(Ordering::Relaxed))
+        (
+            read.load(Ordering::Relaxed),
+            written.load(Ordering::Relaxed),
+        )
     }
 
     /// What was counted since the last call; counting starts again at nothing.
@@ -328,6 +333,9 @@ mod tests {
         assert_eq!(tally.total, Duration::from_micros(12));
         assert_eq!(tally.latency_ns.len(), 2);
         let longest = tally.latency_ns.max();
-        assert!((6_930..=7_070).contains(&longest), "{longest} ns is not 7 us within 1 %");
+        assert!(
+            (6_930..=7_070).contains(&longest),
+            "{longest} ns is not 7 us within 1 %"
+        );
     }
 }

@@ -97,8 +97,14 @@ pub fn try_wait(process_id: u32) -> io::Result<Option<Finished>> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     let process_id = libc::pid_t::try_from(process_id).map_err(io::Error::other)?;
     // SAFETY: both pointers are to whole values that live across the call.
-    let answer =
-        unsafe { libc::wait4(process_id, &raw mut status, libc::WNOHANG, usage.as_mut_ptr()) };
+    let answer = unsafe {
+        libc::wait4(
+            process_id,
+            &raw mut status,
+            libc::WNOHANG,
+            usage.as_mut_ptr(),
+        )
+    };
     match answer {
         0 => return Ok(None),
         -1 => return Err(io::Error::last_os_error()),
@@ -115,12 +121,16 @@ pub fn try_wait(process_id: u32) -> io::Result<Option<Finished>> {
 }
 
 fn pid(process_id: u32) -> Option<rustix::process::Pid> {
-    i32::try_from(process_id).ok().and_then(rustix::process::Pid::from_raw)
+    i32::try_from(process_id)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
 }
 
 /// True if a process with this id exists on this host (whoever owns it).
 pub fn is_alive(process_id: u32) -> bool {
-    let Some(pid) = pid(process_id) else { return false };
+    let Some(pid) = pid(process_id) else {
+        return false;
+    };
     rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
 
@@ -129,7 +139,8 @@ pub fn terminate(process_id: u32, at_once: bool) {
     use rustix::process::Signal;
     if let Some(pid) = pid(process_id) {
         // It may have ended by itself meanwhile.
-        let _ = rustix::process::kill_process(pid, if at_once { Signal::KILL } else { Signal::TERM });
+        let _ =
+            rustix::process::kill_process(pid, if at_once { Signal::KILL } else { Signal::TERM });
     }
 }
 

@@ -19,5 +19,5 @@ mod parse;
 mod text;
 
 pub use generate::Generator;
-pub use named::{NAMES, named};
+pub use named::{NAMES, named, text};
 pub use parse::{Column, Error, Kind, Recipe};

@@ -16,8 +16,16 @@ pub const NAMES: [&str; TEXTS.len()] = [TEXTS[0].0, TEXTS[1].0, TEXTS[2].0];
 
 /// The built-in recipe of a name.
 pub fn named(name: &str) -> Option<Recipe> {
-    let (name, text) = TEXTS.iter().find(|(known, _)| *known == name)?;
+    let text = text(name)?;
     Some(Recipe::parse(name, text).expect("built-in recipes are tested"))
+}
+
+/// The text of a built-in recipe.
+pub fn text(name: &str) -> Option<&'static str> {
+    TEXTS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| *text)
 }
 
 #[cfg(test)]

@@ -13,7 +13,10 @@ pub fn run(plan: &RunPlan, result: &RunResult) -> String {
     channels(&mut out, result);
     aggregate(&mut out, plan, result);
     let verdict = result.verdict.result.replace('_', " ");
-    line(&mut out, &format!("\nVerdict: {verdict}: {}", result.verdict.reason));
+    line(
+        &mut out,
+        &format!("\nVerdict: {verdict}: {}", result.verdict.reason),
+    );
     out
 }
 
@@ -22,7 +25,10 @@ fn line(out: &mut String, text: &str) {
 }
 
 fn heading(out: &mut String, plan: &RunPlan) {
-    line(out, &format!("Suite {} on {} ({})", plan.suite, plan.node, plan.run));
+    line(
+        out,
+        &format!("Suite {} on {} ({})", plan.suite, plan.node, plan.run),
+    );
     line(
         out,
         &format!(
@@ -52,7 +58,13 @@ fn figure(value: Option<f64>, decimals: usize) -> String {
 }
 
 fn jobs(out: &mut String, result: &RunResult) {
-    let width = result.jobs.iter().map(|job| job.name.len()).max().unwrap_or(3).max(9);
+    let width = result
+        .jobs
+        .iter()
+        .map(|job| job.name.len())
+        .max()
+        .unwrap_or(3)
+        .max(9);
     line(
         out,
         &format!(
@@ -61,9 +73,14 @@ fn jobs(out: &mut String, result: &RunResult) {
         ),
     );
     for job in &result.jobs {
-        let cpu = job.user_s.zip(job.system_s).map(|(user, system)| user + system);
+        let cpu = job
+            .user_s
+            .zip(job.system_s)
+            .map(|(user, system)| user + system);
         let ratio = cpu.zip(job.real_s).map(|(cpu, real)| cpu / real);
-        let rate = job.real_s.map(|real| (job.read_bytes + job.write_bytes) as f64 / 1e6 / real);
+        let rate = job
+            .real_s
+            .map(|real| (job.read_bytes + job.write_bytes) as f64 / 1e6 / real);
         line(
             out,
             &format!(
@@ -96,7 +113,10 @@ fn state(job: &JobResult) -> &'static str {
 fn channels(out: &mut String, result: &RunResult) {
     line(
         out,
-        &format!("{:<9} {:>12} {:>12} {:>9} {:>12}", "Channel", "read", "written", "MB/s", "read:write"),
+        &format!(
+            "{:<9} {:>12} {:>12} {:>9} {:>12}",
+            "Channel", "read", "written", "MB/s", "read:write"
+        ),
     );
     for (name, channel) in &result.channels {
         let ratio = (channel.write_bytes > 0)
@@ -118,16 +138,40 @@ fn channels(out: &mut String, result: &RunResult) {
 fn aggregate(out: &mut String, plan: &RunPlan, result: &RunResult) {
     let all = &result.aggregate;
     let rows = [
-        ("Elapsed, first launch to last end", figure(all.elapsed_s, 2), "s"),
+        (
+            "Elapsed, first launch to last end",
+            figure(all.elapsed_s, 2),
+            "s",
+        ),
         ("First job done after", figure(all.first_done_s, 2), "s"),
         ("Sum of real times", figure(Some(all.real_s), 2), "s"),
         ("Sum of user CPU times", figure(Some(all.user_s), 2), "s"),
-        ("Sum of system CPU times", figure(Some(all.system_s), 2), "s"),
-        ("CPU/real, mean of ratios", figure(all.cpu_real_mean_of_ratios, 3), ""),
-        ("CPU/real, ratio of sums", figure(all.cpu_real_ratio_of_sums, 3), ""),
+        (
+            "Sum of system CPU times",
+            figure(Some(all.system_s), 2),
+            "s",
+        ),
+        (
+            "CPU/real, mean of ratios",
+            figure(all.cpu_real_mean_of_ratios, 3),
+            "",
+        ),
+        (
+            "CPU/real, ratio of sums",
+            figure(all.cpu_real_ratio_of_sums, 3),
+            "",
+        ),
         ("Throughput", figure(all.mb_per_s, 1), "MB/s"),
-        ("Throughput per core", figure(all.mb_per_s_per_core, 1), "MB/s"),
-        ("Bytes moved per byte sorted", figure(all.moved_per_sorted, 3), "(4 when sorts spill)"),
+        (
+            "Throughput per core",
+            figure(all.mb_per_s_per_core, 1),
+            "MB/s",
+        ),
+        (
+            "Bytes moved per byte sorted",
+            figure(all.moved_per_sorted, 3),
+            "(4 when sorts spill)",
+        ),
         (
             "Input cached at the start",
             figure(all.cached_share.map(|share| share * 100.0), 1),

@@ -35,15 +35,34 @@ pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
     let aggregate = aggregate(&plan, &jobs, &events, first_launch);
     for channel in channels.values_mut() {
         let bytes = channel.read_bytes + channel.write_bytes;
-        channel.mb_per_s = aggregate.elapsed_s.map(|elapsed| bytes as f64 / 1e6 / elapsed);
+        channel.mb_per_s = aggregate
+            .elapsed_s
+            .map(|elapsed| bytes as f64 / 1e6 / elapsed);
     }
     let verdict = verdict(&plan, &jobs, &aggregate);
-    let (schema, run, suite) = (crate::SCHEMA.to_owned(), plan.run.clone(), plan.suite.clone());
-    Ok(RunResult { schema, run, suite, scale: plan.scale, verdict, jobs, channels, aggregate })
+    let (schema, run, suite) = (
+        crate::SCHEMA.to_owned(),
+        plan.run.clone(),
+        plan.suite.clone(),
+    );
+    Ok(RunResult {
+        schema,
+        run,
+        suite,
+        scale: plan.scale,
+        verdict,
+        jobs,
+        channels,
+        aggregate,
+    })
 }
 
 fn time_of(events: &[Event], kind: EventKind, pick: fn(f64, f64) -> f64) -> Option<f64> {
-    events.iter().filter(|event| event.event == kind).map(|event| event.unix_s).reduce(pick)
+    events
+        .iter()
+        .filter(|event| event.event == kind)
+        .map(|event| event.unix_s)
+        .reduce(pick)
 }
 
 fn job_result(
@@ -54,7 +73,9 @@ fn job_result(
     first_launch: Option<f64>,
 ) -> JobResult {
     let find = |kind| {
-        events.iter().find(|event| event.event == kind && event.job.as_ref() == Some(&job.name))
+        events
+            .iter()
+            .find(|event| event.event == kind && event.job.as_ref() == Some(&job.name))
     };
     let finished = find(EventKind::JobFinished);
     let findings = find(EventKind::JobVerified).and_then(|event| event.findings.clone());
@@ -75,7 +96,9 @@ fn job_result(
         write_bytes: channels().map(|channel| channel.write_bytes).sum(),
         sorted_bytes: sorts().map(|sort| sort.rows * sort.row_bytes).sum(),
         sort_runs: sorts().map(|sort| sort.runs).sum(),
-        launched_s: launched.zip(first_launch).map(|(event, first)| event.unix_s - first),
+        launched_s: launched
+            .zip(first_launch)
+            .map(|(event, first)| event.unix_s - first),
     }
 }
 
@@ -93,9 +116,15 @@ fn aggregate(
         .iter()
         .filter_map(|job| Some((job.user_s? + job.system_s?) / job.real_s.filter(|r| *r > 0.0)?))
         .collect();
-    let (real_s, user_s, system_s) =
-        (sum(|job| job.real_s), sum(|job| job.user_s), sum(|job| job.system_s));
-    let bytes_moved = jobs.iter().map(|job| job.read_bytes + job.write_bytes).sum::<u64>();
+    let (real_s, user_s, system_s) = (
+        sum(|job| job.real_s),
+        sum(|job| job.user_s),
+        sum(|job| job.system_s),
+    );
+    let bytes_moved = jobs
+        .iter()
+        .map(|job| job.read_bytes + job.write_bytes)
+        .sum::<u64>();
     let sorted = jobs.iter().map(|job| job.sorted_bytes).sum::<u64>();
     let mb_per_s = elapsed_s.map(|elapsed| bytes_moved as f64 / 1e6 / elapsed);
     Aggregate {
@@ -125,18 +154,33 @@ fn verdict(plan: &RunPlan, jobs: &[JobResult], aggregate: &Aggregate) -> Verdict
         let reason = format!("job {}: {}", job.name, job.findings.join("; "));
         return say("fail", reason, Vec::new());
     }
-    if let Some(job) = jobs.iter().find(|job| job.exit.is_some_and(|exit| exit > 1)) {
-        return say("fail", format!("job {} ended with errors; see its log", job.name), Vec::new());
+    if let Some(job) = jobs
+        .iter()
+        .find(|job| job.exit.is_some_and(|exit| exit > 1))
+    {
+        return say(
+            "fail",
+            format!("job {} ended with errors; see its log", job.name),
+            Vec::new(),
+        );
     }
     if unfinished > 0 {
         let reason = format!("{unfinished} of {} jobs did not finish", jobs.len());
         return say("inconclusive", reason, Vec::new());
     }
     if plan.demonstration {
-        return say("not_shown", "demonstration scale gives no verdict".to_owned(), Vec::new());
+        return say(
+            "not_shown",
+            "demonstration scale gives no verdict".to_owned(),
+            Vec::new(),
+        );
     }
     let Some(value) = aggregate.mb_per_s_per_core else {
-        return say("inconclusive", "no throughput was measured".to_owned(), Vec::new());
+        return say(
+            "inconclusive",
+            "no throughput was measured".to_owned(),
+            Vec::new(),
+        );
     };
     let enough = value >= REQUIRED_MB_PER_S_PER_CORE;
     let requirement = Requirement {
@@ -148,7 +192,10 @@ fn verdict(plan: &RunPlan, jobs: &[JobResult], aggregate: &Aggregate) -> Verdict
         source: "SAS: 100-150 MB/s per physical core (Isilon F810 paper, section on sizing)"
             .to_owned(),
     };
-    let cached = plan.cold && aggregate.cached_share.is_none_or(|share| share > CACHED_SHARE_MAX);
+    let cached = plan.cold
+        && aggregate
+            .cached_share
+            .is_none_or(|share| share > CACHED_SHARE_MAX);
     if !plan.qualifying || cached || !plan.cold {
         let reason = if plan.qualifying {
             "the input was not shown to be out of the cache at the start".to_owned()
@@ -159,5 +206,9 @@ fn verdict(plan: &RunPlan, jobs: &[JobResult], aggregate: &Aggregate) -> Verdict
         return say("inconclusive", reason, vec![requirement]);
     }
     let reason = format!("{value:.0} MB/s per core against {REQUIRED_MB_PER_S_PER_CORE:.0} needed");
-    say(if enough { "pass" } else { "fail" }, reason, vec![requirement])
+    say(
+        if enough { "pass" } else { "fail" },
+        reason,
+        vec![requirement],
+    )
 }

@@ -128,13 +128,19 @@ impl Event {
 
     /// The same, of a job.
     pub fn of_job(unix_s: f64, event: EventKind, job: &str) -> Self {
-        Self { job: Some(job.to_owned()), ..Self::new(unix_s, event) }
+        Self {
+            job: Some(job.to_owned()),
+            ..Self::new(unix_s, event)
+        }
     }
 
     /// The same, with something to say.
     #[must_use]
     pub fn with_detail(self, detail: impl Into<String>) -> Self {
-        Self { detail: Some(detail.into()), ..self }
+        Self {
+            detail: Some(detail.into()),
+            ..self
+        }
     }
 }
 
@@ -491,7 +497,10 @@ mod tests {
     use super::*;
 
     fn event(job: &str) -> Event {
-        Event { exit: Some(0), ..Event::of_job(1.0, EventKind::JobFinished, job) }
+        Event {
+            exit: Some(0),
+            ..Event::of_job(1.0, EventKind::JobFinished, job)
+        }
     }
 
     #[test]

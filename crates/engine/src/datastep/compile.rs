@@ -327,7 +327,11 @@ impl<'a> Builder<'a> {
             return Err(Failure::world(message));
         }
         let body = self.block(&source.body)?;
-        Ok(Operation::Loop(Box::new(Loop { index, ranges, body })))
+        Ok(Operation::Loop(Box::new(Loop {
+            index,
+            ranges,
+            body,
+        })))
     }
 
     fn optional(&mut self, expr: Option<&Expr>) -> Outcome<Option<Number>> {

@@ -5,9 +5,9 @@ use sas7bdat::{Kind, missing};
 use super::compile::{Loop, Operation, Program, Range, Set, Target};
 use crate::dataset::copy::{RowCopy, store_number, store_text};
 use crate::dataset::output::Output;
-use crate::expr::{Number, Slot};
 use crate::expr::compile::{Site, Sites};
 use crate::expr::evaluate::{Events, is_true, order_key};
+use crate::expr::{Number, Slot};
 use crate::failure::Outcome;
 use crate::session::World;
 
@@ -277,14 +277,23 @@ impl Running {
                 (Some(at), Some(stop)) => order_key(at) > order_key(stop),
                 _ => false,
             };
-            if past || range.while_.as_ref().is_some_and(|condition| !self.holds(condition)) {
+            if past
+                || range
+                    .while_
+                    .as_ref()
+                    .is_some_and(|condition| !self.holds(condition))
+            {
                 return Ok(Flow::On);
             }
             match self.block(&looping.body)? {
                 Flow::On | Flow::Continue => {}
                 other => return Ok(other),
             }
-            if range.until.as_ref().is_some_and(|condition| self.holds(condition)) {
+            if range
+                .until
+                .as_ref()
+                .is_some_and(|condition| self.holds(condition))
+            {
                 return Ok(Flow::On);
             }
             // `DO i = 5;` runs once; `DO i = 5 WHILE(…)` too.

@@ -1,14 +1,15 @@
 //! `gristmill exec`: one program in the built-in engine, in this process.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow};
-use base::store::Store;
+use base::store::{Channel, Store};
 use engine::accounting::StepSummary;
 use engine::failure::FailureLine;
 use engine::library::{Libraries, Library, check_libref};
@@ -37,6 +38,9 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
     };
     let store: Arc<dyn Store> = Arc::new(AccountedStore::new(real, accounts.clone()));
     let temporaries = Arc::new(Temporaries::default());
+    if let Some(path) = &args.progress {
+        show_progress(path.clone(), accounts.clone());
+    }
     clean_up_on_signals(store.clone(), temporaries.clone())?;
     let work = args.work.clone().unwrap_or_else(std::env::temp_dir);
     let setup = Setup {
@@ -173,6 +177,24 @@ fn observer(
             ));
         }
     }))
+}
+
+/// Twice a second, writes the bytes moved so far per channel to `path`, beside and renamed so that a
+/// reader never sees half of it.
+fn show_progress(path: PathBuf, accounts: Arc<Accounts>) {
+    let beside = path.with_extension("new");
+    thread::spawn(move || {
+        loop {
+            let moved: BTreeMap<&str, (u64, u64)> = Channel::ALL
+                .iter()
+                .map(|channel| (channel.name(), accounts.moved(*channel)))
+                .collect();
+            let bytes = serde_json::to_vec(&moved).expect("the map has only plain keys");
+            // Watching is a courtesy: a job goes on where its progress cannot be written.
+            let _ = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
+            thread::sleep(Duration::from_millis(500));
+        }
+    });
 }
 
 /// On SIGINT, SIGTERM and SIGHUP: removes WORK, utility and unfinished files, then exits as a

@@ -1,0 +1,251 @@
+//! `gristmill run`: stage a suite, run its jobs, verify their outputs, report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result};
+use base::units::Bytes;
+use bench::plan::{FreeSpace, HostFacts, Plan, Request, Scale};
+use bench::run::{Config, Directories, Outcome};
+use bench::{plan, suite};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::exec::host_name;
+use super::view::View;
+use crate::cli::{RunArgs, VERSION};
+use crate::exit::Exit;
+use crate::ui;
+
+/// Runs the verb.
+pub fn run(args: &RunArgs) -> Result<Exit> {
+    let suite = suite::builtin(&args.suite)?;
+    let directories = directories(args)?;
+    let host = host_facts(args, &directories)?;
+    let request = Request {
+        scale: args.scale.unwrap_or(Scale::Demonstration),
+        jobs: args.jobs,
+        seed: args.seed,
+        options: args
+            .option
+            .iter()
+            .map(|(name, value)| (name.to_ascii_uppercase(), value.clone().unwrap_or_default()))
+            .collect(),
+    };
+    let plan = plan::plan(&suite, &request, &host).context("failed to plan the run")?;
+    if args.dry_run {
+        ui::data(&describe(&plan, &directories));
+        return Ok(Exit::Good);
+    }
+    let stop = stop_on_signals()?;
+    let config = Config {
+        plan,
+        directories,
+        warm: args.warm,
+        keep: args.keep,
+        program: std::env::current_exe().context("failed to find this program's own file")?,
+        version: VERSION.to_owned(),
+        node: host_name(),
+    };
+    let mut view = View::new();
+    let outcome = bench::run::run(&config, &stop, &mut view);
+    view.finish();
+    tell(args, &outcome?)
+}
+
+fn tell(args: &RunArgs, outcome: &Outcome) -> Result<Exit> {
+    let result = &outcome.result;
+    if args.json {
+        ui::data(&serde_json::to_string(result)?);
+    } else {
+        ui::data(report::terminal::run(&outcome.directory.plan()?, result).trim_end());
+    }
+    ui::say(&format!(
+        "Run directory: {}",
+        outcome.directory.path().display()
+    ));
+    if outcome.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    Ok(match result.verdict.result.as_str() {
+        "fail" => Exit::No,
+        "inconclusive" => Exit::NoAnswer,
+        _ => Exit::Good,
+    })
+}
+
+/// Makes the directories absolute (jobs run elsewhere) and makes sure they are there.
+fn directories(args: &RunArgs) -> Result<Directories> {
+    let absolute = |path: &Path| -> Result<PathBuf> {
+        if !args.dry_run {
+            fs::create_dir_all(path)
+                .with_context(|| format!("failed to make the directory {}", path.display()))?;
+        }
+        std::path::absolute(path).with_context(|| format!("failed to find {}", path.display()))
+    };
+    let data = absolute(&args.data)?;
+    let or_data = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(data.clone()), absolute);
+    let work = or_data(&args.work)?;
+    let util = args.util.as_deref().map_or(Ok(work.clone()), absolute)?;
+    let output = or_data(&args.output)?;
+    let runs = match &args.runs {
+        Some(runs) => absolute(runs)?,
+        None => absolute(&args.data.join("runs"))?,
+    };
+    Ok(Directories {
+        data,
+        output,
+        work,
+        util,
+        runs,
+    })
+}
+
+fn host_facts(args: &RunArgs, directories: &Directories) -> Result<HostFacts> {
+    let cores = host::cores::live();
+    let memory = host::memory::live().context("failed to read the size of the memory")?;
+    Ok(HostFacts {
+        cores: args.cores.unwrap_or(cores.physical),
+        memory: Bytes(memory),
+        free: free_spaces(directories)?,
+    })
+}
+
+/// The nearest directory that exists, for the dry run before anything is made.
+fn existing(path: &Path) -> &Path {
+    path.ancestors()
+        .find(|ancestor| ancestor.exists())
+        .unwrap_or(Path::new("/"))
+}
+
+/// Free space per file system, with what the run will put on each.
+fn free_spaces(directories: &Directories) -> Result<Vec<FreeSpace>> {
+    let mut found: Vec<(u64, FreeSpace)> = Vec::new();
+    let uses = [
+        (&directories.data, true),
+        (&directories.util, false),
+        (&directories.output, false),
+    ];
+    for (directory, inputs) in uses {
+        let there = existing(directory);
+        let explain = || format!("failed to find the free space at {}", there.display());
+        let device = rustix::fs::stat(there).with_context(explain)?.st_dev;
+        if let Some((_, space)) = found.iter_mut().find(|(known, _)| *known == device) {
+            space.copies += 1;
+            space.has_inputs |= inputs;
+            continue;
+        }
+        let answer = rustix::fs::statvfs(there).with_context(explain)?;
+        found.push((
+            device,
+            FreeSpace {
+                directory: directory.display().to_string(),
+                free: Bytes(answer.f_bavail * answer.f_frsize),
+                copies: 1,
+                has_inputs: inputs,
+            },
+        ));
+    }
+    Ok(found.into_iter().map(|(_, space)| space).collect())
+}
+
+/// A flag that SIGINT, SIGTERM and SIGHUP raise.
+fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = stop.clone();
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to handle signals")?;
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            if !raised.swap(true, Ordering::Relaxed) {
+                ui::say("stopping: ending the jobs, keeping what was measured");
+            }
+        }
+    });
+    Ok(stop)
+}
+
+/// The plan as text, for `--dry-run`.
+fn describe(plan: &Plan, directories: &Directories) -> String {
+    let mut lines = vec![
+        format!(
+            "Suite {} at scale {:.6} ({})",
+            plan.suite, plan.scale, plan.scale_reason
+        ),
+        format!(
+            "  {} jobs on {} cores, memory {}",
+            plan.jobs.len(),
+            plan.cores,
+            plan.memory
+        ),
+        format!(
+            "  qualifying: {}",
+            if plan.qualifying {
+                "yes"
+            } else {
+                "no, all files together are less than 3 x memory"
+            }
+        ),
+        format!(
+            "  data    {}  {}",
+            directories.data.display(),
+            plan.input_bytes()
+        ),
+        format!(
+            "  util    {}  {} at the peak",
+            directories.util.display(),
+            plan.input_bytes()
+        ),
+        format!(
+            "  output  {}  {}",
+            directories.output.display(),
+            plan.input_bytes()
+        ),
+        format!("  work    {}", directories.work.display()),
+        format!(
+            "  bytes to move, if every sort spills: {}",
+            Bytes(plan.input_bytes().0 * 4)
+        ),
+        format!("  {}", duration_estimate(plan)),
+    ];
+    lines.extend(plan.notes.iter().map(|note| format!("  {note}")));
+    let options: Vec<String> = plan
+        .options
+        .iter()
+        .map(|(name, value)| {
+            if value.is_empty() {
+                name.clone()
+            } else {
+                format!("{name}={value}")
+            }
+        })
+        .collect();
+    lines.push(format!("  options {}", options.join(" ")));
+    for job in &plan.jobs {
+        let input = &plan.datasets[job.input];
+        lines.push(format!(
+            "  job {:<12} at {:>5.2} s  sorts {} ({} rows, {})",
+            job.name,
+            job.offset_s,
+            input.name,
+            input.rows,
+            input.bytes()
+        ));
+    }
+    lines.join("\n")
+}
+
+/// A range, from the throughput that SAS asks of storage to a tenth of it.
+fn duration_estimate(plan: &Plan) -> String {
+    let moved = (plan.input_bytes().0 * 4) as f64;
+    let at = |mb_per_s_per_core: f64| moved / (mb_per_s_per_core * 1e6 * f64::from(plan.cores));
+    format!(
+        "duration of the sorts: {:.0} s at 100 MB/s per core, {:.0} s at 500 MB/s per core; staging \
+         and verification come on top",
+        at(100.0),
+        at(500.0)
+    )
+}
