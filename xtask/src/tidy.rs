@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 
 use crate::process::{output, root};
 
-/// Longest line of Rust, characters.
-const COLUMNS_MAX: usize = 100;
+/// Longest line of Rust, characters: the formatter's 100 and some room for texts it cannot break.
+const COLUMNS_MAX: usize = 120;
 
 /// Longest Rust file, lines; longer ones are several rooms in one.
 const LINES_MAX: usize = 1000;
@@ -37,8 +37,7 @@ fn check(path: &str, text: &str, findings: &mut Vec<String>) {
     let is_this_file = path == "xtask/src/tidy.rs";
     for (index, line) in text.lines().enumerate() {
         let number = index + 1;
-        // Strings that cannot be broken are longer now and then; code is formatted already.
-        if line.chars().count() > COLUMNS_MAX + 20 {
+        if line.chars().count() > COLUMNS_MAX {
             findings.push(format!("{path}:{number}: more than {COLUMNS_MAX} columns"));
         }
         if let Some(word) = BANNED
@@ -62,6 +61,6 @@ mod tests {
             &format!("fine\n// {}: later\n{}\n", BANNED[0], "x".repeat(130)),
             &mut findings,
         );
-        assert_eq!(findings, ["a.rs:2: FIXME", "a.rs:3: more than 100 columns"]);
+        assert_eq!(findings, ["a.rs:2: FIXME", "a.rs:3: more than 120 columns"]);
     }
 }

@@ -260,6 +260,13 @@ pub trait StoreFile: Send + Sync {
     /// Flushes data and metadata to stable storage.
     fn sync(&self) -> Result<()>;
 
+    /// Makes sure that closing cannot fail any more: a network file system sends its delayed writes
+    /// (and reports a full disk) now, which counts as an fsync. Elsewhere it does nothing and
+    /// returns false.
+    fn settle(&self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Closes the file and reports what only then becomes known.
     fn close(self: Box<Self>) -> Result<()>;
 }

@@ -68,7 +68,7 @@ impl Account {
         let voluntary_switches = end.voluntary_switches - start.voluntary_switches;
         let involuntary_switches = end.involuntary_switches - start.involuntary_switches;
         StepUsage {
-            real: end.real - start.real,
+            real: end.real.saturating_sub(start.real),
             user: end.user.saturating_sub(start.user),
             system: end.system.saturating_sub(start.system),
             memory_bytes: end.memory_peak_bytes,

@@ -37,7 +37,6 @@ pub fn date(days: i64) -> Date {
 /// The date and the second of the day of a SAS datetime value (fraction dropped).
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
     reason = "datetimes of a clock are far below 2^53, seconds of a day below 86,400"
 )]
 pub fn split(datetime: f64) -> (Date, u32) {

@@ -60,17 +60,24 @@ pub enum Number {
     Arithmetic(Arithmetic, Box<Self>, Box<Self>, usize),
     /// The smaller or larger of two, missing being smallest.
     Extreme {
+        /// True for the larger one.
         larger: bool,
+        /// Left operand.
         left: Box<Self>,
+        /// Right operand.
         right: Box<Self>,
     },
     /// Numeric comparison: 1 or 0.
     Compare(Relation, Box<Self>, Box<Self>),
     /// Character comparison; `prefix` compares over the shorter length (`=:`).
     CompareText {
+        /// Which comparison.
         relation: Relation,
+        /// Left operand.
         left: Text,
+        /// Right operand.
         right: Text,
+        /// Over the shorter length.
         prefix: bool,
     },
     /// `a and b`
@@ -85,8 +92,11 @@ pub enum Number {
     InText(Text, Vec<Vec<u8>>),
     /// `c like 'a%'`, `c contains 'a'`
     Like {
+        /// Tested value.
         value: Text,
+        /// Pattern or text.
         pattern: Vec<u8>,
+        /// CONTAINS instead of LIKE.
         contains: bool,
     },
     /// A function of numbers.

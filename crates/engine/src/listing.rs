@@ -33,7 +33,7 @@ impl Listing {
         self.line_size = columns;
     }
 
-    /// TITLEn or FOOTNOTEn: sets line `number` (1 to 10) and clears those after it.
+    /// `TITLEn` or `FOOTNOTEn`: sets line `number` (1 to 10) and clears those after it.
     pub fn set_title(&mut self, footnote: bool, number: u8, text: Option<String>) {
         let lines = if footnote {
             &mut self.footnotes

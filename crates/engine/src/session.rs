@@ -22,6 +22,12 @@ use crate::procedure::Procedure;
 
 pub use world::{MARKER, Symbols, Temporaries, World};
 
+/// Reads the text of a %INCLUDE file, or says why it cannot.
+pub type Include = Box<dyn Fn(&Path) -> Result<String, String> + Send>;
+
+/// Told of every finished step.
+pub type Observer = Box<dyn FnMut(&StepSummary) + Send>;
+
 /// What a session is made from.
 pub struct Setup {
     /// Files.
@@ -57,9 +63,9 @@ pub struct Setup {
     /// Temporary files and directories in existence, shared with whoever handles signals.
     pub temporaries: Arc<Temporaries>,
     /// Reads the text of a %INCLUDE file.
-    pub include: Box<dyn Fn(&Path) -> Result<String, String> + Send>,
+    pub include: Include,
     /// Told of every finished step.
-    pub observer: Box<dyn FnMut(&StepSummary) + Send>,
+    pub observer: Observer,
 }
 
 /// How a session ended.
@@ -94,8 +100,8 @@ pub fn run(setup: Setup, name: &str, text: &str) -> Outcome<Ended> {
 struct Session {
     world: World,
     procedures: Vec<Box<dyn Procedure>>,
-    include: Box<dyn Fn(&Path) -> Result<String, String> + Send>,
-    observer: Box<dyn FnMut(&StepSummary) + Send>,
+    include: Include,
+    observer: Observer,
     steps: u64,
     memory_peak_bytes: u64,
     ended: bool,
@@ -111,6 +117,7 @@ struct OpenStep {
 impl Session {
     fn start(setup: Setup) -> Outcome<Self> {
         let serials = Stream::new(setup.seed);
+        let host = (setup.host, setup.process_id);
         let mut world = World {
             store: setup.store,
             meter: setup.meter,
@@ -131,13 +138,7 @@ impl Session {
             sort: None,
             last_dataset: None,
         };
-        let work = world.make_work_directory(&setup.work, &setup.host, setup.process_id)?;
-        world.libraries.assign(Library {
-            work: true,
-            ..Library::permanent("WORK", work)
-        });
-        if let Err(failure) = world.make_util_directory(&setup.util, &setup.host, setup.process_id)
-        {
+        if let Err(failure) = make_directories(&mut world, &setup.work, &setup.util, &host) {
             world.temporaries.remove_all(world.store.as_ref());
             return Err(failure);
         }
@@ -220,7 +221,7 @@ impl Session {
                 let open = self.open_step(before);
                 let outcome = datastep::run(data, &mut self.world);
                 self.report(outcome);
-                self.close_step(open, "DATA", true);
+                self.close_step(&open, "DATA", true);
             }
             Step::Proc(step) => self.procedure(step, before),
         }
@@ -243,7 +244,7 @@ impl Session {
         let outcome = self.procedures[index].run(step, &mut self.world);
         self.report(outcome);
         if step.ended {
-            self.close_step(open, &name, false);
+            self.close_step(&open, &name, false);
         } else {
             self.group = Some(open);
         }
@@ -264,16 +265,18 @@ impl Session {
     }
 
     /// Tells the log and the observer what a finished step used.
-    fn close_step(&mut self, open: OpenStep, name: &str, data_step: bool) {
+    fn close_step(&mut self, open: &OpenStep, name: &str, data_step: bool) {
         let meter = self.world.meter.clone();
         let usage = open
             .account
             .settle(meter.as_ref(), self.steps, self.memory_peak_bytes);
         self.memory_peak_bytes = usage.os_memory_bytes;
-        let title = match data_step {
-            true => "DATA statement used (Total process time):".to_owned(),
-            false => format!("PROCEDURE {name} used (Total process time):"),
+        let statement = if data_step {
+            "DATA statement"
+        } else {
+            &format!("PROCEDURE {name}")
         };
+        let title = format!("{statement} used (Total process time):");
         let timing = self.timing();
         if timing != Timing::None {
             self.world.log.timing(&title, &usage, timing);
@@ -420,6 +423,21 @@ impl Session {
         self.world.log.flush();
         Ended { counts }
     }
+}
+
+/// Makes the session's WORK and utility directories and assigns WORK.
+fn make_directories(
+    world: &mut World,
+    work: &Path,
+    util: &Path,
+    (host, process_id): &(String, u32),
+) -> Outcome<()> {
+    let work = world.make_work_directory(work, host, *process_id)?;
+    world.libraries.assign(Library {
+        work: true,
+        ..Library::permanent("WORK", work)
+    });
+    world.make_util_directory(util, host, *process_id)
 }
 
 fn is_base_engine(name: &str) -> bool {

@@ -192,6 +192,7 @@ impl Unique {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
 fn spill_failure(error: base::store::StoreError) -> Failure {
     use std::io::ErrorKind::{QuotaExceeded, StorageFull};
     let full = matches!(error.source.kind(), StorageFull | QuotaExceeded);

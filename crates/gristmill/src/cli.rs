@@ -157,7 +157,7 @@ pub struct ExecArgs {
     /// Flush every finished permanent data set to stable storage
     #[arg(long)]
     pub fsync: bool,
-    /// Transfer aligned blocks past the page cache (O_DIRECT)
+    /// Transfer aligned blocks past the page cache (`O_DIRECT`)
     #[arg(long)]
     pub direct: bool,
     /// Tell the kernel that files are read sequentially

@@ -273,6 +273,16 @@ impl StoreFile for AccountedFile {
         self.plain(Operation::Fsync, || self.inner.sync())
     }
 
+    fn settle(&self) -> Result<bool> {
+        let start = Instant::now();
+        let settled = self.inner.settle();
+        if !matches!(settled, Ok(false)) {
+            let key = (self.channel, Operation::Fsync);
+            self.accounts.add(key, 0, start.elapsed(), settled.is_err());
+        }
+        settled
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         let Self {
             inner,

@@ -15,6 +15,20 @@ use rustix::fs::{Advice, FlockOperation};
 /// logical block in use.
 const DIRECT_ALIGNMENT: usize = 4096;
 
+/// `f_type` of file systems that report failed writes when a file is closed (linux/magic.h, and
+/// their own headers): NFS, SMB, CIFS, SMB2, Lustre, AFS, Ceph, GPFS, FUSE.
+const NETWORK_FILE_SYSTEMS: [rustix::fs::FsWord; 9] = [
+    0x6969,
+    0x517B,
+    0xFF53_4D42,
+    0xFE53_4D42,
+    0x0BD0_0BD0,
+    0x5346_414F,
+    0x00C3_6400,
+    0x4750_4653,
+    0x6573_5546,
+];
+
 /// How files are accessed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RealStore {
@@ -222,6 +236,15 @@ impl StoreFile for RealFile {
 
     fn sync(&self) -> Result<()> {
         self.check(Operation::Fsync, self.file.sync_all())
+    }
+
+    fn settle(&self) -> Result<bool> {
+        let found = rustix::fs::fstatfs(&self.file).map_err(io::Error::from);
+        let found = self.check(Operation::Fsync, found)?;
+        if NETWORK_FILE_SYSTEMS.contains(&found.f_type) {
+            return self.check(Operation::Fsync, self.file.sync_data().map(|()| true));
+        }
+        Ok(false)
     }
 
     /// `std` ignores what `close` answers; a network file system reports lost writes there, so the

@@ -55,9 +55,9 @@ fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
                 }
                 let dataset = dataset_value(&mut cursor)?;
                 if is_out {
-                    out = Some(dataset)
+                    out = Some(dataset);
                 } else {
-                    data = Some(dataset)
+                    data = Some(dataset);
                 }
                 continue;
             }

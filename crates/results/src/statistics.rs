@@ -29,7 +29,7 @@ pub fn summarize(values: &[f64]) -> Option<Summary> {
         .map(|value| (value - mean).powi(2))
         .sum::<f64>()
         / count as f64;
-    let median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0;
+    let median = f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2]);
     Some(Summary {
         count,
         mean,

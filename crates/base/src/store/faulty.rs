@@ -207,6 +207,11 @@ impl StoreFile for FaultyFile {
         self.inner.sync()
     }
 
+    fn settle(&self) -> Result<bool> {
+        self.meet(Operation::Fsync)?;
+        self.inner.settle()
+    }
+
     fn close(self: Box<Self>) -> Result<()> {
         self.meet(Operation::Close)?;
         self.inner.close()

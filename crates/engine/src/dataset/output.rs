@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use base::rowhash::RowHash;
-use base::store::{Access, Channel, Creation, LockKind, Operation, StoreError, StoreFile};
+use base::store::{Access, Channel, Creation, LockKind, StoreError, StoreFile};
 use sas7bdat::{Compression, Layout, Variable, WriteOptions, Writer};
 
 use super::files::FileSink;
@@ -32,8 +32,9 @@ pub struct Output {
     member: Member,
     channel: Channel,
     lock_path: PathBuf,
-    /// The data set that is being replaced, locked until the rename.
-    replaced: Option<Box<dyn StoreFile>>,
+    /// Files whose locks are held until the rename: the data set that is being replaced, a `.lck`
+    /// file that was taken over.
+    held: Vec<Box<dyn StoreFile>>,
     writer: Writer<FileSink>,
     variables: u64,
     rows: u64,
@@ -60,8 +61,9 @@ impl Output {
         }
         let channel = member.library.write_channel();
         let lock_path = member.lock_path();
-        let replaced = lock_replaced(world, &member, channel)?;
-        let file = create_locked(world, &member, channel)?;
+        let mut held = Vec::new();
+        held.extend(lock_replaced(world, &member, channel)?);
+        let file = create_locked(world, &member, channel, &mut held)?;
         world.temporaries.add_file(channel, &lock_path);
         let compression = plan
             .compress
@@ -85,14 +87,14 @@ impl Output {
         };
         let writer = Writer::create(FileSink(file), variables, options);
         let writer = writer.map_err(|error| {
-            abandon(world, channel, &lock_path);
+            give_up(world, channel, &lock_path, &name);
             Failure::format(&name, &lock_path, error)
         })?;
         Ok(Self {
             member,
             channel,
             lock_path,
-            replaced,
+            held,
             writer,
             variables: variables.len() as u64,
             rows: 0,
@@ -120,31 +122,40 @@ impl Output {
             .map_err(|error| Failure::format(&self.member.full_name(), &self.lock_path, error))
     }
 
-    /// Completes the file and puts it in the place of the old one.
+    /// Completes the file and puts it in the place of the old one. On failure the old one stays.
     pub fn finish(self, world: &mut World) -> Outcome<u64> {
         let name = self.member.full_name();
+        let (channel, lock_path) = (self.channel, self.lock_path.clone());
+        let finished = self.complete(world);
+        if finished.is_err() {
+            give_up(world, channel, &lock_path, &name);
+        }
+        finished
+    }
+
+    fn complete(self, world: &mut World) -> Outcome<u64> {
+        let name = self.member.full_name();
+        let failure = |error: StoreError| Failure::store(&name, &error);
         let (channel, lock_path, path) = (self.channel, self.lock_path, self.member.path());
-        let finished = self.writer.finish();
-        let (FileSink(file), written) = finished.map_err(|error| {
-            abandon(world, channel, &lock_path);
-            Failure::format(&name, &lock_path, error)
-        })?;
-        let complete = || -> Result<(), StoreError> {
-            if world.sync_outputs && !self.member.library.work {
-                file.sync()?;
-            }
-            file.close()?;
-            world.store.rename(channel, &lock_path, &path)
-        };
-        complete().map_err(|error| {
-            abandon(world, channel, &lock_path);
-            Failure::store(&name, &error)
-        })?;
+        let (FileSink(file), written) = self
+            .writer
+            .finish()
+            .map_err(|error| Failure::format(&name, &lock_path, error))?;
+        if world.sync_outputs && !self.member.library.work {
+            file.sync().map_err(failure)?;
+        } else {
+            file.settle().map_err(failure)?;
+        }
+        // Closing drops the lock, so it comes after the rename: nobody may take the file for an
+        // orphan in between.
+        world
+            .store
+            .rename(channel, &lock_path, &path)
+            .map_err(failure)?;
         world.temporaries.forget_file(&lock_path);
-        if let Some(replaced) = self.replaced {
-            replaced
-                .close()
-                .map_err(|error| Failure::store(&name, &error))?;
+        file.close().map_err(failure)?;
+        for file in self.held {
+            file.close().map_err(failure)?;
         }
         // An uncompressed page holds whole rows and one bit a row for deletion marks.
         let per_page = ((self.page_bytes - 40) * 8 / (self.row_bytes * 8 + 1)).max(1);
@@ -168,11 +179,16 @@ impl Output {
     pub fn discard(self, world: &mut World) {
         let name = self.member.full_name();
         drop(self.writer);
-        abandon(world, self.channel, &self.lock_path);
-        world.log.warning(&format!(
-            "The data set {name} was not replaced because this step was stopped."
-        ));
+        give_up(world, self.channel, &self.lock_path, &name);
     }
+}
+
+/// Removes an unfinished file and says that the old data set stays.
+fn give_up(world: &mut World, channel: Channel, lock_path: &std::path::Path, name: &str) {
+    abandon(world, channel, lock_path);
+    world.log.warning(&format!(
+        "The data set {name} was not replaced because this step was stopped."
+    ));
 }
 
 fn note_written(world: &mut World, name: &str, rows: u64, variables: u64, size: &Sizes) {
@@ -217,14 +233,15 @@ fn locking(world: &World, member: &Member) -> Option<FileLocks> {
     (!member.library.work && locks != FileLocks::None).then_some(locks)
 }
 
-fn take_lock(
+/// A lock that was refused or failed: an error, or with CONTINUE a warning.
+fn allow(
     world: &mut World,
     member: &Member,
-    file: &dyn StoreFile,
+    locked: Result<(), StoreError>,
     locks: FileLocks,
 ) -> Outcome<()> {
     let name = member.full_name();
-    match file.lock(LockKind::Exclusive) {
+    match locked {
         Ok(()) => Ok(()),
         Err(error) if locks == FileLocks::Continue => {
             world
@@ -251,7 +268,7 @@ fn lock_replaced(
         Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::store(&name, &error)),
     };
-    take_lock(world, member, old.as_ref(), locks)?;
+    allow(world, member, old.lock(LockKind::Exclusive), locks)?;
     Ok(Some(old))
 }
 
@@ -261,37 +278,35 @@ fn create_locked(
     world: &mut World,
     member: &Member,
     channel: Channel,
+    held: &mut Vec<Box<dyn StoreFile>>,
 ) -> Outcome<Box<dyn StoreFile>> {
-    let name = member.full_name();
+    let failure = |error: StoreError| Failure::store(&member.full_name(), &error);
     let path = member.lock_path();
+    let store = world.store.clone();
     let Some(locks) = locking(world, member) else {
-        return world
-            .store
+        return store
             .create(channel, &path, Creation::Replace)
-            .map_err(|error| Failure::store(&name, &error));
+            .map_err(failure);
     };
-    match world.store.create(channel, &path, Creation::New) {
+    match store.create(channel, &path, Creation::New) {
         Ok(file) => {
-            take_lock(world, member, file.as_ref(), locks)?;
+            let locked = file.lock(LockKind::Exclusive);
+            if locked.as_ref().is_err_and(|error| !error.is_locked()) {
+                abandon(world, channel, &path);
+            }
+            allow(world, member, locked, locks)?;
             Ok(file)
         }
         Err(error) if error.source.kind() == std::io::ErrorKind::AlreadyExists => {
-            let left = world
-                .store
+            let left = store
                 .open(channel, &path, Access::Update)
-                .map_err(|error| Failure::store(&name, &error))?;
-            take_lock(world, member, left.as_ref(), locks)?;
-            let file = world
-                .store
+                .map_err(failure)?;
+            allow(world, member, left.lock(LockKind::Exclusive), locks)?;
+            held.push(left);
+            store
                 .create(channel, &path, Creation::Replace)
-                .map_err(|error| Failure::store(&name, &error))?;
-            drop(left);
-            take_lock(world, member, file.as_ref(), locks)?;
-            Ok(file)
+                .map_err(failure)
         }
-        Err(error) => Err(Failure::store(
-            &name,
-            &StoreError::new(Operation::Create, &path, error.source),
-        )),
+        Err(error) => Err(failure(error)),
     }
 }

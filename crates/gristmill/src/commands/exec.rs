@@ -14,7 +14,7 @@ use engine::accounting::StepSummary;
 use engine::failure::FailureLine;
 use engine::library::{Libraries, Library, check_libref};
 use engine::options::Options;
-use engine::session::{self, Setup, Symbols, Temporaries};
+use engine::session::{self, Observer, Setup, Symbols, Temporaries};
 use io::account::{AccountedStore, Accounts};
 use io::process::ProcessMeter;
 use io::real::RealStore;
@@ -156,10 +156,7 @@ fn seed() -> u64 {
 }
 
 /// Writes a line per step, or nothing but still settles the accounts at every step.
-fn observer(
-    path: Option<&Path>,
-    accounts: Arc<Accounts>,
-) -> Result<Box<dyn FnMut(&StepSummary) + Send>> {
+fn observer(path: Option<&Path>, accounts: Arc<Accounts>) -> Result<Observer> {
     let Some(path) = path else {
         return Ok(Box::new(|_| ()));
     };

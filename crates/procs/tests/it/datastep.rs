@@ -1,0 +1,205 @@
+//! The DATA step.
+
+use std::sync::Arc;
+
+use crate::harness::{clean, rows, run_on, store, variables};
+
+/// Runs `data d.out; <body> run;` and compares the rows of D.OUT.
+fn check(body: &str, expected: &[&str]) {
+    let (_, store) = clean(&format!("data d.out; {body} run;"));
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), expected, "{body}");
+}
+
+#[test]
+fn assignments_make_variables_of_the_right_type_and_length() {
+    check(
+        "x = 1 + 2 * 3; c = 'ab' || 'cd'; d = c || '!';",
+        &["7 abcd abcd!"],
+    );
+}
+
+#[test]
+fn operators_bind_as_in_sas() {
+    check(
+        "a = -2**2; b = 2**-1; c = 1 < 3 < 2; d = not 0 = 1;",
+        &["-4 0.5 0 1"],
+    );
+}
+
+#[test]
+fn missing_values_spread_sort_low_and_count_as_false() {
+    check(
+        "a = . + 1; b = . < -1e300; c = .a > .; d = (.); if d then e = 1; else e = 2;",
+        &[". 1 1 . 2"],
+    );
+}
+
+#[test]
+fn loops_end_past_their_limit() {
+    check("do i = 1 to 3; output; end; output;", &["1", "2", "3", "4"]);
+    check("do i = 10 to 1 by -4; output; end;", &["10", "6", "2"]);
+    check("do i = 1, 5, 7 to 8; output; end;", &["1", "5", "7", "8"]);
+    check(
+        "i = 0; do while(i < 2); i = i + 1; output; end;",
+        &["1", "2"],
+    );
+    check(
+        "i = 0; do until(i >= 2); i = i + 1; if i = 1 then continue; output; end;",
+        &["2"],
+    );
+    check(
+        "do i = 1 to 9; if i = 3 then leave; output; end;",
+        &["1", "2"],
+    );
+}
+
+#[test]
+fn the_sum_statement_starts_at_zero_and_skips_missing() {
+    check(
+        "do i = 1, ., 3; n + i; output; end; drop i;",
+        &["1", "1", "4"],
+    );
+}
+
+#[test]
+fn set_reads_one_data_set_after_the_other() {
+    let program = "data a; do x = 1 to 2; output; end; run;
+        data b; y = 7; x = 9; run;
+        data d.out; set a b end=last; z = last; run;";
+    let (ran, store) = clean(program);
+    assert_eq!(variables(&store, "/data/out.sas7bdat"), ["x", "y", "z"]);
+    assert_eq!(
+        rows(&store, "/data/out.sas7bdat"),
+        ["1 . 0", "2 . 0", "9 7 1"]
+    );
+    assert!(
+        ran.log
+            .contains("There were 2 observations read from the data set WORK.A.")
+    );
+    assert!(
+        ran.log
+            .contains("The data set D.OUT has 3 observations and 3 variables.")
+    );
+}
+
+#[test]
+fn options_choose_variables_and_rows_on_the_way_in_and_out() {
+    let program = "data a; do x = 1 to 9; y = x * x; c = 'k'; output; end; run;
+        data d.out(drop=c rename=(y=square)) d.rest(keep=z);
+          set a(where=(x > 2 and x in (1, 3:6)) firstobs=2 obs=3 rename=(x=z));
+        run;";
+    let store = store();
+    let ran = run_on(Arc::new(store.clone()), program);
+    // RENAME comes before WHERE: X is Z by then.
+    assert_eq!(ran.exit, 2);
+    assert!(
+        ran.log.contains("Variable x is not on file WORK.A"),
+        "{}",
+        ran.log
+    );
+
+    let (_, store) = clean(&program.replace("(x > 2 and x in", "(z > 2 and z in"));
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), ["4 16", "5 25"]);
+    assert_eq!(rows(&store, "/data/rest.sas7bdat"), ["4", "5"]);
+}
+
+#[test]
+fn where_if_delete_and_output_decide_what_is_written() {
+    let make = "data a; do x = 1 to 6; output; end; run;";
+    for (body, expected) in [
+        ("set a; where x between 2 and 4; if x ne 3;", vec!["2", "4"]),
+        ("set a; if x > 2 then delete;", vec!["1", "2"]),
+        ("set a; if x = 5; output; output;", vec!["5", "5"]),
+        ("set a; if x = 3 then stop;", vec!["1", "2"]),
+        ("set a(obs=2); return;", vec!["1", "2"]),
+    ] {
+        let (_, store) = clean(&format!("{make} data d.out; {body} run;"));
+        assert_eq!(rows(&store, "/data/out.sas7bdat"), expected, "{body}");
+    }
+}
+
+#[test]
+fn retained_variables_keep_their_value_and_others_do_not() {
+    let program = "data a; do x = 1 to 3; output; end; run;
+        data d.out; retain r; set a; if x = 1 then do; r = 5; p = 5; end; run;";
+    let (_, store) = clean(program);
+    assert_eq!(
+        rows(&store, "/data/out.sas7bdat"),
+        ["5 1 5", "5 2 .", "5 3 ."]
+    );
+}
+
+#[test]
+fn short_numbers_lose_precision_only_when_written() {
+    check(
+        "length x 3; x = 0.1; y = x = 0.1;",
+        &["0.0999908447265625 1"],
+    );
+}
+
+#[test]
+fn conversions_and_missing_operations_are_noted_with_their_places() {
+    let (ran, store) = clean("data d.out;\n  x = '12' + 1;\n  c = 5 || 'a';\n  y = . + 1;\nrun;");
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), ["13            5a ."]);
+    for text in [
+        "Character values have been converted to numeric values at the places given by: \
+         (Line):(Column).\n      2:7",
+        "Numeric values have been converted to character values at the places given by: \
+         (Line):(Column).\n      3:7",
+        "Missing values were generated as a result of performing an operation on missing values.",
+    ] {
+        assert!(ran.log.contains(text), "{text}\n{}", ran.log);
+    }
+}
+
+#[test]
+fn what_is_not_there_yet_is_an_error_with_its_place() {
+    for (program, part) in [
+        (
+            "data a; merge b c; run;",
+            "The MERGE statement is not implemented yet (test.sas, line 1",
+        ),
+        (
+            "data a; x = lag(y); run;",
+            "The function lag is unknown or not implemented yet (test.sas",
+        ),
+        (
+            "proc univariate; run;",
+            "Procedure UNIVARIATE not found or not implemented yet",
+        ),
+        (
+            "options reuse=yes;",
+            "Option REUSE is not recognized or not implemented yet",
+        ),
+        (
+            "data a; set d.none; run;",
+            "File D.NONE.DATA does not exist",
+        ),
+        ("data x.a; y = 1; run;", "Libref X is not assigned"),
+    ] {
+        let ran = run_on(Arc::new(store()), program);
+        assert_eq!(ran.exit, 2, "{program}");
+        assert!(ran.log.contains(part), "{part}\n{}", ran.log);
+    }
+}
+
+#[test]
+fn a_step_that_fails_leaves_the_old_data_set() {
+    let program = "data d.a; x = 1; run; data d.a; set d.a d.none; run;";
+    let store = store();
+    let ran = run_on(Arc::new(store.clone()), program);
+    assert_eq!(ran.exit, 2);
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1"]);
+}
+
+#[test]
+fn macro_variables_reach_later_steps() {
+    let (_, store) = clean("%let n = 3; data d.out; do i = 1 to &n; output; end; c = \"&n\"; run;");
+    assert_eq!(rows(&store, "/data/out.sas7bdat").len(), 3);
+}
+
+#[test]
+fn nothing_is_left_in_work_and_utility_directories() {
+    let (_, store) = clean("data a; x = 1; run; proc sort data=a; by x; run;");
+    assert!(store.paths().is_empty(), "{:?}", store.paths());
+}
