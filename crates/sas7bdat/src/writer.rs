@@ -286,7 +286,13 @@ impl<K: Sink> Writer<K> {
     fn close_page(&mut self) {
         let masked = self.masked(self.number);
         if self.compressed() {
-            self.filling.close(&mut self.page, masked);
+            let indexed = self.index.is_some() && self.number > 1;
+            let first_row = if indexed {
+                self.rows - self.on_page + 1
+            } else {
+                0
+            };
+            self.filling.close(&mut self.page, masked, first_row);
             return;
         }
         if self.capacity == 0 {
@@ -363,7 +369,9 @@ impl<K: Sink> Writer<K> {
         let end = self.row_at + plan::ROW_BYTES;
         let block = self.first.get_mut(self.row_at..end).unwrap_or_default();
         block.put_u64(16, self.blocks + if compressed { rows } else { 0 });
-        if compressed && !row_index {
+        if row_index {
+            block.put_u64(64, index::PAGE);
+        } else if compressed {
             block.put_u64(32, FLAGS_WITHOUT_INDEX);
         }
         block.put_u64(48, rows);
