@@ -82,6 +82,10 @@ impl<K: Sink> Writer<K> {
     /// Begins a data set: writes the header and the pages of descriptions that have no room for rows.
     pub fn create(sink: K, variables: &[Variable], options: WriteOptions) -> Result<Self, Error> {
         options.check()?;
+        let options = WriteOptions {
+            compression: options.compression.effective(variables),
+            ..options
+        };
         options::check_variables(variables, options.encoding)?;
         let layout = options::check_layout(variables, &options)?;
         let Plan {
@@ -141,6 +145,11 @@ impl<K: Sink> Writer<K> {
     /// Where each variable goes in a row.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// How rows are compressed: not at all where they are too short.
+    pub fn compression(&self) -> Compression {
+        self.options.compression
     }
 
     /// Rows so far.
@@ -216,6 +225,9 @@ impl<K: Sink> Writer<K> {
             self.flush()
         };
         if room.is_ok() {
+            // Some readers look at eight bytes of each row, and fail at the end of the page.
+            let short = stored.len() < 8 && self.filling.pointers == 0 && !self.options.strict;
+            let (stored, flags) = if short { (row, 0) } else { (stored, flags) };
             self.filling.add(&mut self.page, stored, flags);
             self.on_page += 1;
             self.rows += 1;
