@@ -9,8 +9,11 @@ use sas7bdat::{
 };
 
 fn format() -> impl Strategy<Value = Format> {
-    ("[A-Z$][A-Z0-9]{0,20}[A-Z_]", 0u16..200, 0u16..20)
-        .prop_map(|(name, width, decimals)| Format { name, width, decimals })
+    ("[A-Z$][A-Z0-9]{0,20}[A-Z_]", 0u16..200, 0u16..20).prop_map(|(name, width, decimals)| Format {
+        name,
+        width,
+        decimals,
+    })
 }
 
 fn variable() -> impl Strategy<Value = Variable> {
@@ -47,37 +50,56 @@ fn variables() -> impl Strategy<Value = Vec<Variable>> {
 }
 
 fn options() -> impl Strategy<Value = WriteOptions> {
-    let compression =
-        prop_oneof![Just(Compression::None), Just(Compression::Char), Just(Compression::Binary)];
-    let page_bytes = prop_oneof![Just(28u32 * 1024), Just(32 * 1024), Just(65_536), Just(73_728)];
+    let compression = prop_oneof![
+        Just(Compression::None),
+        Just(Compression::Char),
+        Just(Compression::Binary)
+    ];
+    let page_bytes = prop_oneof![
+        Just(28u32 * 1024),
+        Just(32 * 1024),
+        Just(65_536),
+        Just(73_728)
+    ];
     let switches = (any::<bool>(), any::<bool>(), any::<bool>());
     let texts = ("[A-Z][A-Z0-9_]{0,31}", "[ -~]{0,255}[!-~]", "[A-Z]{1,8}");
-    (compression, page_bytes, switches, texts, any::<u32>(), 0.0..2e9).prop_map(
-        |(compression, page_bytes, switches, (name, label, creator), page_mask, created)| {
-            let (aligned_header, row_index, strict) = switches;
-            WriteOptions {
-                name,
-                label,
-                creator,
-                compression,
-                page_bytes,
-                aligned_header,
-                row_index,
-                strict,
-                page_mask,
-                created,
-                encoding: Encoding::UTF_8,
-                ..WriteOptions::default()
-            }
-        },
+    (
+        compression,
+        page_bytes,
+        switches,
+        texts,
+        any::<u32>(),
+        0.0..2e9,
     )
+        .prop_map(
+            |(compression, page_bytes, switches, (name, label, creator), page_mask, created)| {
+                let (aligned_header, row_index, strict) = switches;
+                WriteOptions {
+                    name,
+                    label,
+                    creator,
+                    compression,
+                    page_bytes,
+                    aligned_header,
+                    row_index,
+                    strict,
+                    page_mask,
+                    created,
+                    encoding: Encoding::UTF_8,
+                    ..WriteOptions::default()
+                }
+            },
+        )
 }
 
 /// A few kinds of rows, one after the other.
 fn contents() -> impl Strategy<Value = (Vec<Vec<u8>>, usize)> {
     let content = prop_oneof![
         vec(any::<u8>(), 1..400),
-        vec(prop_oneof![Just(b' '), Just(0), Just(b'@'), any::<u8>()], 1..400),
+        vec(
+            prop_oneof![Just(b' '), Just(0), Just(b'@'), any::<u8>()],
+            1..400
+        ),
         (any::<u8>(), 1usize..3000).prop_map(|(byte, count)| vec![byte; count]),
     ];
     (vec(content, 1..8), 0usize..400)
