@@ -71,7 +71,7 @@ fn fill(row: &mut [u8], number: u64, random: &mut Random) {
         field.fill(b' ');
         match width {
             2 => field.copy_from_slice(["NC", "CA", "BW"][(bits % 3) as usize].as_bytes()),
-            8 | 12 => field.copy_from_slice(format!("{bits:016x}")[..width].as_bytes()),
+            8 | 12 => field.copy_from_slice(&format!("{bits:016x}").as_bytes()[..width]),
             _ => {
                 let town = TOWNS[(bits % 8) as usize].as_bytes();
                 let length = town.len().min(width);

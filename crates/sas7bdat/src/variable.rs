@@ -73,6 +73,26 @@ pub enum Compression {
     Binary,
 }
 
+/// Rows up to this length are not compressed: the pointer of a compressed row takes as much.
+const POINTER_BYTES: u64 = 24;
+
+impl Compression {
+    /// What becomes of compression for rows of these variables: SAS disables it, with a note, where
+    /// its overhead would be larger than a row.
+    #[must_use]
+    pub fn effective(self, variables: &[Variable]) -> Self {
+        let bytes: u64 = variables
+            .iter()
+            .map(|variable| u64::from(variable.length))
+            .sum();
+        if bytes <= POINTER_BYTES {
+            Self::None
+        } else {
+            self
+        }
+    }
+}
+
 /// Where each variable sits in a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
@@ -87,7 +107,7 @@ impl Layout {
     ///
     /// Numbers of 8 bytes come first, then those of 4, then the other numbers, then text; within each
     /// group in variable order and without gaps. Uncompressed rows with a number in them are padded
-    /// to a multiple of 8.
+    /// to a multiple of 8. Compression is what [becomes of it](Compression::effective).
     pub fn new(variables: &[Variable], compression: Compression) -> Self {
         let mut offsets = vec![0; variables.len()];
         let mut end = 0u32;
@@ -99,7 +119,7 @@ impl Layout {
                 }
             }
         }
-        let padded = compression == Compression::None
+        let padded = compression.effective(variables) == Compression::None
             && variables
                 .iter()
                 .any(|variable| variable.kind == Kind::Numeric);

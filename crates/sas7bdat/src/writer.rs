@@ -82,6 +82,10 @@ impl<K: Sink> Writer<K> {
     /// Begins a data set: writes the header and the pages of descriptions that have no room for rows.
     pub fn create(sink: K, variables: &[Variable], options: WriteOptions) -> Result<Self, Error> {
         options.check()?;
+        let options = WriteOptions {
+            compression: options.compression.effective(variables),
+            ..options
+        };
         options::check_variables(variables, options.encoding)?;
         let layout = options::check_layout(variables, &options)?;
         let Plan {
@@ -141,6 +145,11 @@ impl<K: Sink> Writer<K> {
     /// Where each variable goes in a row.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// How rows are compressed: not at all where they are too short.
+    pub fn compression(&self) -> Compression {
+        self.options.compression
     }
 
     /// Rows so far.
@@ -216,6 +225,9 @@ impl<K: Sink> Writer<K> {
             self.flush()
         };
         if room.is_ok() {
+            // Some readers look at eight bytes of each row, and fail at the end of the page.
+            let short = stored.len() < 8 && self.filling.pointers == 0 && !self.options.strict;
+            let (stored, flags) = if short { (row, 0) } else { (stored, flags) };
             self.filling.add(&mut self.page, stored, flags);
             self.on_page += 1;
             self.rows += 1;
@@ -286,7 +298,13 @@ impl<K: Sink> Writer<K> {
     fn close_page(&mut self) {
         let masked = self.masked(self.number);
         if self.compressed() {
-            self.filling.close(&mut self.page, masked);
+            let indexed = self.index.is_some() && self.number > 1;
+            let first_row = if indexed {
+                self.rows - self.on_page + 1
+            } else {
+                0
+            };
+            self.filling.close(&mut self.page, masked, first_row);
             return;
         }
         if self.capacity == 0 {
@@ -363,7 +381,9 @@ impl<K: Sink> Writer<K> {
         let end = self.row_at + plan::ROW_BYTES;
         let block = self.first.get_mut(self.row_at..end).unwrap_or_default();
         block.put_u64(16, self.blocks + if compressed { rows } else { 0 });
-        if compressed && !row_index {
+        if row_index {
+            block.put_u64(64, index::PAGE);
+        } else if compressed {
             block.put_u64(32, FLAGS_WITHOUT_INDEX);
         }
         block.put_u64(48, rows);

@@ -239,7 +239,7 @@ fn a_row_that_decompresses_to_much_takes_no_more_than_a_slab_at_once() {
     };
     let mut writer = Writer::create(Vec::new(), &variables, options).unwrap();
     for _ in 0..5000 {
-        writer.write_row(&[b' '; 30_000]).unwrap();
+        writer.write_row(&vec![b' '; 30_000]).unwrap();
     }
     let (bytes, written) = writer.finish().unwrap();
     assert!(written.pages < 10);

@@ -134,7 +134,7 @@ fn runs_of_every_length_come_back() {
 
 #[test]
 fn literals_of_every_length_come_back() {
-    for length in (1..400).chain([4158, 4159, 4160, 9000]) {
+    for length in (1..400usize).chain([4158, 4159, 4160, 9000]) {
         let mut random = Random(length as u64);
         let mut row: Vec<u8> = (0..length)
             .map(|_| random.next().to_le_bytes()[0] | 1)
@@ -155,7 +155,7 @@ fn readers_that_misread_long_repeats_get_none() {
             let control = stored[at];
             assert_ne!(control >> 4, 5, "a long repeat of @");
             assert!(
-                control >> 4 != 4 || control & 15 == 0,
+                control >> 4 != 4 || control.trailing_zeros() >= 4,
                 "a repeat of more than 273"
             );
             at += match control >> 4 {

@@ -30,8 +30,8 @@ fn mixed() -> Vec<Variable> {
     ];
     variables[0].label.push_str("The first of all");
     variables[0].format = Format {
-        name: "DATE".to_owned(),
-        width: 9,
+        name: "COMMA".to_owned(),
+        width: 12,
         decimals: 0,
     };
     variables[0].informat = Format {
@@ -109,7 +109,8 @@ fn check(what: &str, variables: &[Variable], options: &WriteOptions, rows: &[Vec
     assert_eq!(metadata.rows, rows.len() as u64, "{what}");
     assert_eq!(metadata.name, options.name.to_ascii_uppercase(), "{what}");
     assert_eq!(metadata.label, options.label, "{what}");
-    assert_eq!(metadata.compression, options.compression, "{what}");
+    let compression = options.compression.effective(variables);
+    assert_eq!(metadata.compression, compression, "{what}");
     assert_eq!(metadata.creator, options.creator, "{what}");
     for (number, row) in rows.iter().enumerate() {
         let read = reader

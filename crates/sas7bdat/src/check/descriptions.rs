@@ -298,7 +298,7 @@ impl Descriptions {
                 let bytes = metadata.encoding.encode(&variable.name);
                 bytes.map_or_else(
                     |_| variable.name.clone().into_bytes(),
-                    |bytes| bytes.into_owned(),
+                    std::borrow::Cow::into_owned,
                 )
             })
             .collect();

@@ -12,6 +12,8 @@ use crate::variable::Compression;
 
 /// What the pages hold, against which the descriptions are checked.
 #[derive(Debug)]
+#[expect(clippy::struct_field_names, reason = "they tell kinds of pages apart")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Pages {
     rule: RowRule,
     compressed: bool,
@@ -214,6 +216,10 @@ impl Pages {
         }
         if rows > 0 {
             self.row_pages.push((self.rows, number));
+            if self.leaf.is_some() && !self.deleted {
+                let first = page.long_at(16, 8);
+                report.equal("first row of the page", number, first, self.rows - rows + 1);
+            }
         }
         if self.compressed && !header.is_amended() {
             self.before = Some((header.free_bytes, number));

@@ -78,9 +78,7 @@ impl Encoder {
                 at += run;
                 continue;
             }
-            let Some(entry) = self.table.get_mut(hash(these)) else {
-                return None;
-            };
+            let entry = self.table.get_mut(hash(these))?;
             let place = std::mem::replace(entry, at as u32) as usize;
             // Entries of earlier rows may lie anywhere, even behind, so that the comparisons come out
             // at random: one branch for all of them. A match ends before `at`.

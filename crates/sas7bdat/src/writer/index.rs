@@ -55,7 +55,7 @@ impl RowIndex {
         page.fill(0);
         let masked = mask ^ 2;
         if self.full {
-            Filling::empty(page.len()).close(page, masked);
+            Filling::empty(page.len()).close(page, masked, 0);
             return;
         }
         let free = self.top - LOWEST - self.count * ENTRY_BYTES;

@@ -19,7 +19,8 @@ const LONGEST_CHARACTER: u32 = 32_767;
 /// How a data set is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteOptions {
-    /// Name of the data set, at most 32 bytes; stored in capitals as SAS does.
+    /// Name of the data set, at most 32 bytes; stored in capitals as SAS does. SAS itself leaves it
+    /// empty where a data set is named by its path.
     pub name: String,
     /// Label, at most 256 bytes.
     pub label: String,
@@ -113,9 +114,6 @@ impl WriteOptions {
                 let detail = format!("it has {bytes} bytes, and {longest} fit");
                 return Err(Error::option(option, detail));
             }
-        }
-        if self.name.is_empty() {
-            return Err(Error::option("name", "a data set needs a name"));
         }
         Ok(())
     }

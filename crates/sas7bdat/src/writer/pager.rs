@@ -158,7 +158,7 @@ impl Pager {
             if compressed {
                 page.pointer(place, end, page.low - end, IGNORED, 1);
             } else {
-                page.pointer(place, 0, 0, IGNORED, 0);
+                page.pointer(place, page.low, 0, IGNORED, 0);
             }
             page.pointers += 1;
             let kind = if last && mix { MIX } else { 0 };

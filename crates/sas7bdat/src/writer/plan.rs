@@ -402,6 +402,7 @@ fn fill_row(
     put_location(block, 512, column_count);
     put_location(block, 528, last);
     put_location(block, 576, first_format);
+    block.put_u16(586, u16::from(heading.literal.is_some()));
     put_text(block, 672, references.get(heading.encoding));
     put_text(block, 678, references.get(heading.label));
     put_text(block, 684, references.get(heading.data_type));

@@ -68,13 +68,15 @@ impl Filling {
     }
 
     /// Ends the page: clears what an earlier page left between pointers and rows, adds the pointer of
-    /// the free space and the page header.
-    pub(super) fn close(self, page: &mut [u8], masked_number: u32) {
+    /// the free space and the page header. Pages that the index of row numbers leads to carry the
+    /// 1-based number of their first row, the first page excepted.
+    pub(super) fn close(self, page: &mut [u8], masked_number: u32, first_row: u64) {
         let (count, end) = (self.pointers + 1, WIDE.pointers_end(self.pointers + 1));
         let free = self.low - end;
         page.get_mut(end..self.low).unwrap_or_default().fill(0);
         pointer(page, self.pointers, end, free, IGNORED);
         header(page, masked_number, free, 0, count, count);
+        page.put_u64(16, first_row);
     }
 }
 

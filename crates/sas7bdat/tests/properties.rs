@@ -1,0 +1,179 @@
+//! Whatever is written reads back, for any variables, options and rows.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use sas7bdat::check::check;
+use sas7bdat::{
+    Batch, Column, Compression, Encoding, Format, Kind, Layout, Reader, Variable, WriteOptions,
+    Writer, trim_blanks,
+};
+
+fn format() -> impl Strategy<Value = Format> {
+    ("[A-Z$][A-Z0-9]{0,20}[A-Z_]", 0u16..200, 0u16..20).prop_map(|(name, width, decimals)| Format {
+        name,
+        width,
+        decimals,
+    })
+}
+
+fn variable() -> impl Strategy<Value = Variable> {
+    let kind = prop_oneof![
+        Just((Kind::Numeric, 8)),
+        (3u32..=8).prop_map(|length| (Kind::Numeric, length)),
+        (1u32..40).prop_map(|length| (Kind::Character, length)),
+        (1u32..700).prop_map(|length| (Kind::Character, length)),
+    ];
+    let label = prop_oneof!["", "[ -~]{0,200}[!-~]", "[ä-ü€中]{1,40}"];
+    let formats = (prop_oneof![Just(Format::default()), format()], format());
+    (kind, "[A-Za-z_é][A-Za-z0-9_ é#]{0,14}", label, formats).prop_map(
+        |((kind, length), name, label, (format, informat))| Variable {
+            name: name.trim_end().to_owned(),
+            kind,
+            length,
+            label,
+            format,
+            informat,
+        },
+    )
+}
+
+fn variables() -> impl Strategy<Value = Vec<Variable>> {
+    vec(variable(), 1..40).prop_map(|mut variables| {
+        let mut names = std::collections::HashSet::new();
+        for (number, variable) in variables.iter_mut().enumerate() {
+            if !names.insert(variable.name.to_ascii_uppercase()) {
+                variable.name = format!("unlike{number}");
+            }
+        }
+        variables
+    })
+}
+
+fn options() -> impl Strategy<Value = WriteOptions> {
+    let compression = prop_oneof![
+        Just(Compression::None),
+        Just(Compression::Char),
+        Just(Compression::Binary)
+    ];
+    let page_bytes = prop_oneof![
+        Just(28u32 * 1024),
+        Just(32 * 1024),
+        Just(65_536),
+        Just(73_728)
+    ];
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    let texts = ("[A-Z][A-Z0-9_]{0,31}", "[ -~]{0,255}[!-~]", "[A-Z]{1,8}");
+    (
+        compression,
+        page_bytes,
+        switches,
+        texts,
+        any::<u32>(),
+        0.0..2e9,
+    )
+        .prop_map(
+            |(compression, page_bytes, switches, (name, label, creator), page_mask, created)| {
+                let (aligned_header, row_index, strict) = switches;
+                WriteOptions {
+                    name,
+                    label,
+                    creator,
+                    compression,
+                    page_bytes,
+                    aligned_header,
+                    row_index,
+                    strict,
+                    page_mask,
+                    created,
+                    encoding: Encoding::UTF_8,
+                    ..WriteOptions::default()
+                }
+            },
+        )
+}
+
+/// A few kinds of rows, one after the other.
+fn contents() -> impl Strategy<Value = (Vec<Vec<u8>>, usize)> {
+    let content = prop_oneof![
+        vec(any::<u8>(), 1..400),
+        vec(
+            prop_oneof![Just(b' '), Just(0), Just(b'@'), any::<u8>()],
+            1..400
+        ),
+        (any::<u8>(), 1usize..3000).prop_map(|(byte, count)| vec![byte; count]),
+    ];
+    (vec(content, 1..8), 0usize..400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 60,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_data_set_reads_back(
+        variables in variables(),
+        options in options(),
+        (contents, count) in contents(),
+    ) {
+        let layout = Layout::new(&variables, options.compression);
+        let row_bytes = layout.row_bytes as usize;
+        let compression = options.compression.effective(&variables);
+        let rows: Vec<Vec<u8>> = (0..count)
+            .map(|number| {
+                let content = &contents[number % contents.len()];
+                content.iter().cycle().skip(number % 7).take(row_bytes).copied().collect()
+            })
+            .collect();
+        let mut writer = Writer::create(Vec::new(), &variables, options.clone()).unwrap();
+        for row in &rows {
+            writer.write_row(row).unwrap();
+        }
+        let (bytes, written) = writer.finish().unwrap();
+        prop_assert_eq!(written.bytes, bytes.len() as u64);
+
+        let mut reader = Reader::open(bytes.as_slice()).unwrap();
+        let metadata = reader.metadata().clone();
+        prop_assert_eq!(&metadata.variables, &variables);
+        prop_assert_eq!(metadata.rows, count as u64);
+        prop_assert_eq!(&metadata.label, &options.label);
+        prop_assert_eq!(metadata.compression, compression);
+        for row in &rows {
+            prop_assert_eq!(reader.next_row().unwrap(), Some(row.as_slice()));
+        }
+        prop_assert_eq!(reader.next_row().unwrap(), None);
+        if count > 0 {
+            let row = count * 2 / 3;
+            reader.seek_row(row as u64).unwrap();
+            prop_assert_eq!(reader.next_row().unwrap(), Some(rows[row].as_slice()));
+        }
+
+        reader.seek_row(0).unwrap();
+        let columns: Vec<usize> = (0..variables.len()).rev().step_by(2).collect();
+        let mut batch = Batch::default();
+        let mut start = 0;
+        while reader.next_batch(&columns, &mut batch).unwrap() {
+            for (column, values) in columns.iter().zip(&batch.columns) {
+                for row in 0..batch.rows {
+                    let bytes = reader.bytes(*column, &rows[start + row]);
+                    match values {
+                        Column::Numeric(values) => {
+                            let number = reader.decode_numeric(*column, &rows[start + row]);
+                            prop_assert_eq!(values[row].to_bits(), number.to_bits());
+                            let length = bytes.len();
+                            prop_assert_eq!(&number.to_le_bytes()[8 - length..], bytes);
+                        }
+                        Column::Character(texts) => {
+                            prop_assert_eq!(texts.bytes(row), Some(trim_blanks(bytes)));
+                        }
+                    }
+                }
+            }
+            start += batch.rows;
+        }
+        prop_assert_eq!(start, count);
+        prop_assert_eq!(check(bytes.as_slice()).unwrap(), vec![]);
+    }
+}
