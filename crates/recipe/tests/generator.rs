@@ -70,9 +70,9 @@ fn built_in_recipes_make_the_same_rows_for_ever() {
     assert_eq!(
         hashes,
         [
-            "bank c01552c847e568f0",
-            "large-sorts 670ec1540a1d1cae",
-            "multiuser 107170cd2cee3c2a"
+            "bank b5d1b256af398110",
+            "large-sorts 37686fcd2b6ed999",
+            "multiuser d9df00d50797cec3"
         ]
     );
 }
