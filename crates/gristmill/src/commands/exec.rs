@@ -10,7 +10,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow};
 use base::store::{Channel, Store};
-use engine::accounting::StepSummary;
 use engine::failure::FailureLine;
 use engine::library::{Libraries, Library, check_libref};
 use engine::options::Options;

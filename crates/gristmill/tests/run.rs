@@ -1,0 +1,340 @@
+//! `gristmill run`, `report` and `clean` as a user meets them: the built program, real files, real
+//! processes, real signals.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use results::run::{EventKind, RunDirectory};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// A directory to run in, on the usual temporary file system.
+struct Bench {
+    directory: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
+        command
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Starts a run of `megabytes` per job in the background.
+    fn start(&self, megabytes: f64) -> Child {
+        let scale = scale(megabytes);
+        self.command(&["run", "--jobs", "2", "--scale", &scale, "--warm"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    fn run(&self, more: &[&str]) -> Output {
+        let scale = scale(4.0);
+        let mut arguments = vec!["run", "--jobs", "2", "--scale", &scale];
+        arguments.extend(more);
+        self.output(&arguments)
+    }
+
+    /// The newest run directory.
+    fn run_directory(&self) -> RunDirectory {
+        self.newest_run().expect("there is a run")
+    }
+
+    fn newest_run(&self) -> Option<RunDirectory> {
+        let entries = fs::read_dir(self.path("gristmill-bench/runs")).ok()?;
+        let newest = entries.map(|entry| entry.unwrap().path()).max()?;
+        Some(RunDirectory::open(&newest))
+    }
+
+    /// Waits until a job has been launched.
+    fn wait_for_launch(&self) -> Vec<u32> {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < deadline {
+            if let Some(run) = self.newest_run() {
+                let events = run.events().unwrap_or_default();
+                let launched: Vec<u32> =
+                    events.iter().filter_map(|event| event.process_id).collect();
+                if !launched.is_empty() {
+                    return launched;
+                }
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("no job was launched within a minute");
+    }
+}
+
+/// The scale at which a file has about this many megabytes on this host.
+fn scale(megabytes: f64) -> String {
+    let memory = host::memory::live().unwrap() as f64;
+    format!("{}", megabytes * 1e6 / (1.05 * memory))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+/// Waits until none of the processes is left.
+fn wait_for_end(processes: &[u32]) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while processes.iter().any(|process| is_running(*process)) {
+        assert!(Instant::now() < deadline, "jobs are still running");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Running, and not a zombie that its adoptive parent has not collected.
+fn is_running(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .starts_with('Z')
+    })
+}
+
+fn session_directories(bench: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(bench.join("gristmill-bench")).unwrap();
+    entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.file_name()
+                .unwrap()
+                .to_string_lossy()
+                .starts_with("SAS_")
+        })
+        .collect()
+}
+
+#[test]
+fn a_run_stages_sorts_verifies_and_reports() {
+    let bench = Bench::new();
+    let output = bench.run(&[]);
+    let table = text(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(4),
+        "{table}{}",
+        text(&output.stderr)
+    );
+    assert!(table.contains("Verdict: inconclusive"), "{table}");
+    assert!(table.contains("SORTSIZE reduced"), "{table}");
+    let run = bench.run_directory();
+    let result = run.result().unwrap().expect("the run is complete");
+    assert_eq!(result.jobs.len(), 2);
+    for job in &result.jobs {
+        assert_eq!((job.exit, job.verified), (Some(0), Some(true)));
+        assert!(
+            job.sort_runs > 1,
+            "a sort that fits in memory shows nothing"
+        );
+    }
+    let moved = result.aggregate.moved_per_sorted.unwrap();
+    assert!((3.9..4.5).contains(&moved), "{moved}");
+    assert!(session_directories(bench.directory.path()).is_empty());
+
+    // A second run keeps the staged files; its report is the same as the one printed.
+    let output = bench.run(&["--json"]);
+    let result: results::run::RunResult = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result, bench.run_directory().result().unwrap().unwrap());
+    let events = bench.run_directory().events().unwrap();
+    let staged = events
+        .iter()
+        .find(|event| event.event == EventKind::StageFinished)
+        .unwrap();
+    assert!(
+        staged.detail.as_ref().unwrap().contains("2 kept"),
+        "{staged:?}"
+    );
+}
+
+#[test]
+fn a_flipped_byte_on_disk_is_found_and_named() {
+    let bench = Bench::new();
+    assert_eq!(bench.run(&[]).status.code(), Some(4));
+    let path = bench.path("gristmill-bench/gristmill-large-sorts/s2.sas7bdat");
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&path)
+        .unwrap();
+    // Well inside a page, so that it is a byte of a row.
+    let middle = file.metadata().unwrap().len() / 2 + 50_000;
+    let mut byte = [0];
+    file.read_at(&mut byte, middle).unwrap();
+    file.write_at(&[byte[0] ^ 0x10], middle).unwrap();
+
+    let output = bench.run(&[]);
+    assert_eq!(output.status.code(), Some(1));
+    let table = text(&output.stdout);
+    assert!(table.contains("Verdict: fail: job sort_2"), "{table}");
+    assert!(table.contains("s2.sas7bdat: row ") && table.contains("differs from what was staged"));
+    let result = bench.run_directory().result().unwrap().unwrap();
+    assert_eq!(result.jobs[0].verified, Some(true));
+    assert_eq!(result.jobs[1].verified, Some(false));
+}
+
+#[test]
+fn a_killed_launcher_leaves_a_readable_run_and_nothing_running() {
+    let bench = Bench::new();
+    let mut child = bench.start(120.0);
+    let jobs = bench.wait_for_launch();
+    signal(&child, Signal::KILL);
+    child.wait().unwrap();
+    wait_for_end(&jobs);
+    assert!(
+        session_directories(bench.directory.path()).is_empty(),
+        "jobs clean up when orphaned"
+    );
+    let run = bench.run_directory();
+    assert_eq!(run.result().unwrap(), None);
+    let output = bench.output(&["report", &run.path().display().to_string()]);
+    let table = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(
+        table.contains("did not finish") && table.contains("Verdict: inconclusive"),
+        "{table}"
+    );
+}
+
+#[test]
+fn an_interrupted_run_ends_its_jobs_and_exits_130() {
+    let bench = Bench::new();
+    let mut child = bench.start(120.0);
+    let jobs = bench.wait_for_launch();
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(jobs.iter().all(|job| !is_running(*job)));
+    let events = bench.run_directory().events().unwrap();
+    assert!(
+        events
+            .iter()
+            .any(|event| event.event == EventKind::Interrupted)
+    );
+    assert!(session_directories(bench.directory.path()).is_empty());
+}
+
+#[test]
+fn what_killed_jobs_left_is_removed_by_the_next_run() {
+    let bench = Bench::new();
+    let host = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    let host = host.split('.').next().unwrap();
+    // No process has this id: it is above the kernel's largest.
+    let orphan = bench.path(&format!("gristmill-bench/SAS_work00017FFFFFFF_{host}"));
+    let theirs = bench.path(&format!("gristmill-bench/SAS_work00027FFFFFFF_{host}"));
+    for directory in [&orphan, &theirs] {
+        fs::create_dir_all(directory).unwrap();
+        fs::write(directory.join("left.sas7bdat"), [0; 1000]).unwrap();
+    }
+    fs::write(orphan.join(".gristmill"), "").unwrap();
+    bench.run(&[]);
+    assert!(!orphan.exists(), "marked, and its process is gone");
+    assert!(theirs.exists(), "not marked: somebody else's");
+    let events = bench.run_directory().events().unwrap();
+    assert!(
+        events
+            .iter()
+            .any(|event| event.event == EventKind::OrphanRemoved)
+    );
+}
+
+#[test]
+fn clean_lists_first_and_removes_only_what_is_marked() {
+    let bench = Bench::new();
+    bench.run(&[]);
+    let precious = bench.path("gristmill-bench/precious.txt");
+    fs::write(&precious, "x").unwrap();
+    let listed = bench.output(&["clean"]);
+    assert!(text(&listed.stdout).contains("gristmill-large-sorts"));
+    assert!(text(&listed.stderr).contains("--yes removes it"));
+    assert!(bench.path("gristmill-bench/gristmill-large-sorts").exists());
+    bench.output(&["clean", "--yes"]);
+    assert!(!bench.path("gristmill-bench/gristmill-large-sorts").exists());
+    assert_eq!(
+        fs::read_dir(bench.path("gristmill-bench/runs"))
+            .unwrap()
+            .count(),
+        0
+    );
+    assert!(precious.exists());
+}
+
+#[test]
+fn a_dry_run_shows_the_plan_and_makes_nothing() {
+    let bench = Bench::new();
+    let output = bench.output(&["run", "--dry-run", "--scale", "auto", "--jobs", "3"]);
+    let plan = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(
+        plan.contains("Suite large-sorts") && plan.contains("job sort_3"),
+        "{plan}"
+    );
+    assert_eq!(fs::read_dir(bench.directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn mistakes_are_answered_with_what_to_do() {
+    let bench = Bench::new();
+    for (arguments, code, part) in [
+        (
+            vec!["run", "nosuch"],
+            3,
+            "there is no suite nosuch; there are: large-sorts",
+        ),
+        (
+            vec!["run", "--scale", "much"],
+            2,
+            "needs a number, such as 0.1, or auto",
+        ),
+        (
+            vec!["run", "--scale", "500"],
+            3,
+            "use a smaller --scale or another directory",
+        ),
+        (vec!["run", "--jobs", "0"], 3, "1 to 10000 are allowed"),
+        (
+            vec!["exec", "none.sas"],
+            3,
+            "failed to read the program none.sas",
+        ),
+        (vec!["report", "nowhere"], 3, "failed to report on nowhere"),
+        (vec!["clean", "nowhere"], 3, "failed to look below nowhere"),
+    ] {
+        let output = bench.output(&arguments);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
+        assert!(message.contains(part), "{arguments:?}: {message}");
+    }
+}
