@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::data::DataArgs;
 use crate::sizes;
 
 /// What `--version` prints after the name, and runs record.
@@ -35,6 +36,8 @@ pub enum Verb {
     Run(RunArgs),
     /// Run one SAS-language program in the built-in engine
     Exec(ExecArgs),
+    /// Generate, look into, check and convert data sets
+    Data(DataArgs),
     /// Print the tables of runs, finished or not
     Report(ReportArgs),
     /// List what Gristmill staged or left below a directory, and remove it with --yes

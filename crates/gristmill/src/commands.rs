@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub mod clean;
+pub mod data;
 pub mod exec;
 mod record;
 pub mod report;

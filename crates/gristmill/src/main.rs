@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Verb::Exec(args) => commands::exec::run(&args),
         Verb::Report(args) => commands::report::run(&args),
         Verb::Clean(args) => commands::clean::run(&args),
+        Verb::Data(args) => commands::data::run(&args),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -1,14 +1,17 @@
 //! Talking to people: data on standard output, everything else on standard error.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "the one place that prints"
-)]
+#![expect(clippy::print_stderr, reason = "the one place that prints")]
 
-/// A line of data.
+use std::io::{self, ErrorKind, Write};
+
+/// A line of data. Whoever stops reading, as `head` does, has seen enough.
 pub fn data(line: &str) {
-    println!("{line}");
+    match writeln!(io::stdout().lock(), "{line}") {
+        Ok(()) => {}
+        #[expect(clippy::exit, reason = "there is nobody left to print for")]
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => say(&format!("error: failed to write standard output: {error}")),
+    }
 }
 
 /// A line of talk.

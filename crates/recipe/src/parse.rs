@@ -74,7 +74,7 @@ pub enum Kind {
         length: u32,
         /// Characters used; the rest is blank.
         used: u32,
-        /// The characters drawn from, 1 to 256 of them; one that is there twice comes twice as often.
+        /// The characters drawn from, 1 to 256; one that is there twice comes twice as often.
         alphabet: Vec<u8>,
     },
 }

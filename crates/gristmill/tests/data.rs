@@ -1,0 +1,428 @@
+//! `gristmill data`, from outside.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use insta::assert_snapshot;
+use sas7bdat::{
+    Compression, Format, Kind, Layout, Reader, Variable, WriteOptions, Writer, missing,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const RECIPE: &str = r#"
+repeat = 2
+columns = [
+    { name = "id", kind = "sequence", start = 1 },
+    { name = "x", count = 2, kind = "random" },
+    { name = "n", kind = "integer", from = 1, to = 399, label = "a small number" },
+    { name = "z", kind = "constant", value = 0.0 },
+    { name = "m", kind = "missing" },
+    { name = "c", kind = "character", length = 12, used = 5 },
+]
+"#;
+
+/// A directory with a recipe in which the program runs.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        fs::write(place.0.path().join("small.toml"), RECIPE).unwrap();
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        run_in(self.path(), arguments)
+    }
+
+    /// Standard output of a run that must end with `exit`.
+    fn output(&self, exit: i32, arguments: &str) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{arguments}\n{errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What a run that must end with `exit` says on standard error.
+    fn errors(&self, exit: i32, arguments: &str) -> String {
+        let output = self.run(arguments);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{arguments}\n{text}");
+        text
+    }
+
+    fn json(&self, arguments: &str) -> Value {
+        serde_json::from_str(&self.output(0, arguments)).unwrap()
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path().join(name)).unwrap()
+    }
+}
+
+fn run_in(directory: &Path, arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .arg("data")
+        .args(arguments.split_whitespace())
+        .current_dir(directory)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_same_arguments_make_the_same_bytes() {
+    let place = Place::new();
+    let gen_args = "gen --recipe small.toml --rows 500 --bufsize 8k";
+    for compress in ["no", "char", "binary"] {
+        place.output(0, &format!("{gen_args} --compress {compress} a.sas7bdat"));
+        let first = place.read("a.sas7bdat");
+        place.output(
+            0,
+            &format!("{gen_args} --compress {compress} --force a.sas7bdat"),
+        );
+        assert_eq!(place.read("a.sas7bdat"), first, "{compress}");
+        place.output(
+            0,
+            &format!("{gen_args} --compress {compress} --force --seed 2 a.sas7bdat"),
+        );
+        assert_ne!(place.read("a.sas7bdat"), first, "{compress}");
+        fs::remove_file(place.path().join("a.sas7bdat")).unwrap();
+    }
+    assert!(!place.path().join("a.sas7bdat.lck").exists());
+}
+
+#[test]
+fn what_was_generated_verifies_whatever_its_compression() {
+    let place = Place::new();
+    let mut hashes = Vec::new();
+    for compress in ["no", "char", "binary"] {
+        let made = place.json(&format!(
+            "gen --recipe small.toml --rows 1000 --bufsize 8k --compress {compress} --json \
+             {compress}.sas7bdat"
+        ));
+        let verified = place.json(&format!(
+            "verify --json --strict --recipe small.toml --rows 1000 {compress}.sas7bdat"
+        ));
+        assert_eq!(verified[0]["good"], true);
+        assert_eq!(verified[0]["rows"], 1000);
+        assert_eq!(verified[0]["row_hash"], made["row_hash"]);
+        hashes.push(made["row_hash"].clone());
+    }
+    assert!(hashes.iter().all(|hash| *hash == hashes[0]), "{hashes:?}");
+}
+
+#[test]
+fn ls_and_head_show_what_is_in_a_file() {
+    let place = Place::new();
+    let made = place.output(
+        0,
+        "gen --recipe small.toml --rows 7 --bufsize 8k a.sas7bdat",
+    );
+    let (made, _) = made.split_once(", rows at").unwrap();
+    assert_snapshot!(made, @r"a.sas7bdat: 7 rows of 64 bytes, 16.4 kB in 1 page");
+    assert_snapshot!("ls", place.output(0, "ls a.sas7bdat"));
+    assert_snapshot!(place.output(0, "head -n 3 a.sas7bdat"), @r"
+    Obs  id                   x1                   x2    n  z  m  c
+      1   1  0.31017930261173776  0.11916666203659454   56  0  .  OA8Xj
+      2   1  0.31017930261173776  0.11916666203659454   56  0  .  OA8Xj
+      3   2   0.8864917533313229  0.09661062960238032  378  0  .  ju6PB
+    ");
+    assert_snapshot!("head_json", place.output(0, "head -n 1 --json a.sas7bdat"));
+    assert_snapshot!(
+        "verify",
+        place.output(0, "verify --recipe small.toml a.sas7bdat")
+    );
+}
+
+#[test]
+fn ls_json_has_the_keys_that_others_build_on() {
+    let place = Place::new();
+    place.output(
+        0,
+        "gen --recipe small.toml --rows 7 --bufsize 16k --compress binary --noalign a.sas7bdat",
+    );
+    let listed = place.json("ls --json a.sas7bdat");
+    let file = &listed[0];
+    assert_eq!(file["file"], "a.sas7bdat");
+    assert_eq!(file["rows"], 7);
+    assert_eq!(file["deleted_rows"], 0);
+    assert_eq!(file["page_bytes"], 16_384);
+    assert_eq!(file["header_bytes"], 8192);
+    assert_eq!(file["compression"], "binary");
+    assert_eq!(file["encoding"], "utf-8");
+    assert_eq!(file["endian"], "little");
+    assert_eq!(file["word_bits"], 64);
+    let n = serde_json::json!({
+        "name": "n", "type": "num", "length": 8, "format": "", "label": "a small number"
+    });
+    assert_eq!(file["columns"][3], n);
+    assert_eq!(file["columns"][6]["type"], "char");
+}
+
+#[test]
+fn a_changed_byte_is_found_and_named() {
+    let place = Place::new();
+    place.output(
+        0,
+        "gen --recipe small.toml --rows 1000 --bufsize 8k a.sas7bdat",
+    );
+    let mut bytes = place.read("a.sas7bdat");
+    // The second character of the text in the sixth row of the third page.
+    let row_bytes = 64;
+    let at = 8192 * 3 + 40 + 5 * row_bytes + 48 + 1;
+    bytes[at] = b'?';
+    fs::write(place.path().join("a.sas7bdat"), &bytes).unwrap();
+    assert_snapshot!(place.output(1, "verify --recipe small.toml a.sas7bdat"), @r#"
+    a.sas7bdat: DAMAGED OR DIFFERENT; 1000 rows read, 81.9 kB, row hash d29fd99301698124
+      page 3, row 219, column c: holds "Q?H9a       ", the recipe says "QOH9a       "
+    "#);
+    // Without the recipe nothing shows: a text may be anything.
+    place.output(0, "verify a.sas7bdat");
+    // Two rows that differ, and one that is not there.
+    bytes[at + row_bytes] = b'?';
+    fs::write(place.path().join("a.sas7bdat"), &bytes).unwrap();
+    let output = place.output(1, "verify --recipe small.toml --rows 1001 a.sas7bdat");
+    assert!(output.contains("2 rows differ"), "{output}");
+    assert!(
+        output.contains("there are 1000 rows; 1001 were expected"),
+        "{output}"
+    );
+}
+
+#[test]
+fn strict_verification_finds_what_readers_let_pass() {
+    let place = Place::new();
+    place.output(
+        0,
+        "gen --recipe small.toml --rows 1000 --bufsize 8k a.sas7bdat",
+    );
+    let mut bytes = place.read("a.sas7bdat");
+    // The number of free bytes in the header of the third page, which nobody needs for reading.
+    bytes[8192 * 3 + 24] ^= 1;
+    fs::write(place.path().join("a.sas7bdat"), &bytes).unwrap();
+    place.output(0, "verify a.sas7bdat");
+    let found = place.output(1, "verify --strict a.sas7bdat");
+    assert!(found.contains("page 3: "), "{found}");
+}
+
+#[test]
+fn damaged_structure_is_found_without_a_recipe() {
+    let place = Place::new();
+    place.output(
+        0,
+        "gen --recipe small.toml --rows 1000 --bufsize 8k --compress binary a.sas7bdat",
+    );
+    let whole = place.read("a.sas7bdat");
+    let path = place.path().join("a.sas7bdat");
+    fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+    let output = place.output(1, "verify a.sas7bdat");
+    assert!(output.contains("cut short"), "{output}");
+    // The number of pointers on the third page.
+    let mut bytes = whole.clone();
+    bytes[8192 * 3 + 36..][..2].fill(0xFF);
+    fs::write(&path, &bytes).unwrap();
+    let report = place.run("verify --json a.sas7bdat");
+    assert_eq!(report.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report[0]["findings"][0]["page"], 3, "{report}");
+    fs::write(&path, "no data set").unwrap();
+    place.output(1, "verify a.sas7bdat");
+}
+
+#[test]
+fn errors_say_what_where_and_what_to_do() {
+    let place = Place::new();
+    place.output(0, "gen --recipe small.toml --rows 7 a.sas7bdat");
+    let mut errors = String::new();
+    for arguments in [
+        "gen --recipe small.toml --rows 7 a.sas7bdat",
+        "gen --recipe bnak --rows 7 b.sas7bdat",
+        "gen --recipe none.toml --rows 7 b.sas7bdat",
+        "gen --recipe small.toml --rows 7 b.csv",
+        "gen --recipe multiuser --rows 7 --bufsize 1k b.sas7bdat",
+        "gen --recipe small.toml --rows 7 nowhere/b.sas7bdat",
+        "ls none.sas7bdat",
+        "head small.toml",
+        "verify none.sas7bdat",
+        "convert a.sas7bdat b.xlsx",
+    ] {
+        errors.push_str(&place.errors(3, arguments));
+    }
+    assert_snapshot!("errors", errors);
+    assert!(!place.path().join("b.sas7bdat.lck").exists());
+    let usage = place.errors(2, "gen --recipe small.toml b.sas7bdat");
+    assert!(usage.contains("--rows"), "{usage}");
+}
+
+#[test]
+fn a_file_that_another_job_writes_is_left_alone() {
+    let place = Place::new();
+    fs::write(place.path().join("a.sas7bdat.lck"), "theirs").unwrap();
+    let errors = place.errors(3, "gen --recipe small.toml --rows 7 a.sas7bdat");
+    assert!(errors.contains("another job may be writing it"), "{errors}");
+    assert_eq!(place.read("a.sas7bdat.lck"), b"theirs");
+}
+
+#[test]
+fn the_null_sink_makes_no_file() {
+    let place = Place::new();
+    let made = place.json("gen --recipe bank --size 1M --null --json");
+    assert_eq!(made["rows"], 800);
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+}
+
+/// Numbers with formats, missing values, and texts that CSV must quote.
+fn tricky(path: &Path) {
+    let mut date = Variable::numeric("when");
+    date.format = Format {
+        name: "DATE".to_owned(),
+        width: 9,
+        decimals: 0,
+    };
+    let short = Variable {
+        length: 4,
+        ..Variable::numeric("short")
+    };
+    let variables = [
+        Variable::numeric("x"),
+        date,
+        short,
+        Variable::character("text", 20),
+    ];
+    let rows: [(f64, f64, f32, &str); 5] = [
+        (0.1, 21_075.0, 1.5, "plain"),
+        (missing::missing(), missing::missing(), -2.0, "a, \"b\""),
+        (missing::encode(b'A'), -1.0, 0.0, ""),
+        (1e300, 0.0, 3.25, "two\nlines"),
+        (-1.0 / 3.0, 1.0, 1e10, "  two blanks first"),
+    ];
+    let mut writer = Writer::create(Vec::new(), &variables, WriteOptions::default()).unwrap();
+    let layout = Layout::new(&variables, Compression::None);
+    for (x, when, short, text) in rows {
+        let mut row = vec![0; layout.row_bytes as usize];
+        let places: Vec<usize> = layout.offsets.iter().map(|at| *at as usize).collect();
+        row[places[0]..][..8].copy_from_slice(&x.to_le_bytes());
+        row[places[1]..][..8].copy_from_slice(&when.to_le_bytes());
+        row[places[2]..][..4].copy_from_slice(&f64::from(short).to_le_bytes()[4..]);
+        row[places[3]..][..20].fill(b' ');
+        row[places[3]..][..text.len()].copy_from_slice(text.as_bytes());
+        writer.write_row(&row).unwrap();
+    }
+    fs::write(path, writer.finish().unwrap().0).unwrap();
+}
+
+/// All values as numbers' bits and texts.
+fn values(path: &Path) -> Vec<Vec<String>> {
+    let bytes = fs::read(path).unwrap();
+    let mut reader = Reader::open(bytes.as_slice()).unwrap();
+    let kinds: Vec<Kind> = reader.metadata().variables.iter().map(|v| v.kind).collect();
+    let mut rows = Vec::new();
+    while let Some(row) = reader.next_row().unwrap().map(<[u8]>::to_vec) {
+        let value = |(column, kind): (usize, &Kind)| match kind {
+            Kind::Numeric => format!("{:016x}", reader.decode_numeric(column, &row).to_bits()),
+            Kind::Character => {
+                let text = sas7bdat::trim_blanks(reader.bytes(column, &row));
+                String::from_utf8_lossy(text).into_owned()
+            }
+        };
+        rows.push(kinds.iter().enumerate().map(value).collect());
+    }
+    rows
+}
+
+#[test]
+fn values_survive_csv() {
+    let place = Place::new();
+    tricky(&place.path().join("a.sas7bdat"));
+    assert_snapshot!(place.output(0, "head a.sas7bdat"), @r#"
+    Obs                    x       when       short  text
+      1                  0.1  13SEP2017         1.5  plain
+      2                    .          .          -2  a, "b"
+      3                   .A  31DEC1959           0
+      4                1e300  01JAN1960        3.25  two�lines
+      5  -0.3333333333333333  02JAN1960  9999998976    two blanks first
+    "#);
+    assert_snapshot!(place.output(0, "convert a.sas7bdat a.csv"), @r"a.csv: 5 rows, 4 columns, 140 B");
+    let csv = String::from_utf8(place.read("a.csv")).unwrap();
+    assert_snapshot!(csv, @r#"
+    x,when,short,text
+    0.1,21075,1.5,plain
+    ,,-2,"a, ""b"""
+    .A,-1,0,
+    1e300,0,3.25,"two
+    lines"
+    -0.3333333333333333,1,9999998976,  two blanks first
+    "#);
+    place.output(0, "convert a.csv b.sas7bdat");
+    assert_eq!(
+        values(&place.path().join("a.sas7bdat")),
+        values(&place.path().join("b.sas7bdat"))
+    );
+    place.output(0, "convert --compress char a.csv c.sas7bdat");
+    assert_eq!(
+        values(&place.path().join("c.sas7bdat")),
+        values(&place.path().join("b.sas7bdat"))
+    );
+    let exists = place.errors(3, "convert a.csv b.sas7bdat");
+    assert!(exists.contains("--force"), "{exists}");
+}
+
+#[test]
+fn csv_that_is_no_table_is_refused_with_its_line() {
+    let place = Place::new();
+    let mut errors = String::new();
+    for csv in [&b""[..], b"a,b\n1,2\n3\n", b"a,b\n1,2\n3,\xFF\n"] {
+        fs::write(place.path().join("a.csv"), csv).unwrap();
+        errors.push_str(&place.errors(3, "convert a.csv a.sas7bdat"));
+    }
+    assert_snapshot!("csv_errors", errors);
+    fs::write(place.path().join("a.csv"), "id,2nd value\n007,\n").unwrap();
+    place.output(0, "convert a.csv a.sas7bdat");
+    let listed = place.json("ls --json a.sas7bdat");
+    assert_eq!(listed[0]["columns"][0]["type"], "char");
+    assert_eq!(listed[0]["columns"][1]["name"], "_2nd_value");
+    assert_eq!(listed[0]["columns"][1]["label"], "2nd value");
+}
+
+/// A file system of 1 MB, if this process may mount one.
+struct SmallDisk(TempDir);
+
+impl SmallDisk {
+    fn new() -> Option<Self> {
+        let directory = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1m", "gristmill-test"])
+            .arg(directory.path())
+            .output();
+        match mounted {
+            Ok(output) if output.status.success() => Some(Self(directory)),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn a_full_disk_is_named_and_no_partial_file_stays() {
+    let Some(disk) = SmallDisk::new() else {
+        eprintln!("skipped: mounting a small tmpfs needs root");
+        return;
+    };
+    let output = run_in(disk.0.path(), "gen --recipe multiuser --size 3M a.sas7bdat");
+    assert_eq!(output.status.code(), Some(3));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_snapshot!("full_disk", errors);
+    assert_eq!(fs::read_dir(disk.0.path()).unwrap().count(), 0);
+}
