@@ -10,14 +10,29 @@ const TOO_SHORT: usize = 18;
 /// Ross's routine gives up when a group may begin so near to the end of the row.
 const SLACK: usize = 48;
 
+/// Set in a mark where three equal bytes begin; the rest is the hash.
+const RUN: u16 = 0x8000;
+/// Literals are copied in chunks of what a group holds.
+const CHUNK: usize = 16;
+
 /// Turns rows into stored rows. Rows must come in the order of the file: what was seen in one row
 /// decides which matches are found in the next.
 #[derive(Debug)]
 pub struct Encoder {
     table: Box<[u32; HASHES]>,
-    /// The row, and zeros behind it, so that four bytes can be looked at anywhere.
+    /// The row, and zeros behind it, so that chunks can be taken anywhere.
     row: Vec<u8>,
+    /// Hash of the three bytes that begin at each place of the row, or that they are equal.
+    marks: Vec<u16>,
     out: Vec<u8>,
+}
+
+/// What comes behind some literals.
+enum Next {
+    Literal,
+    Run,
+    /// A match, so far back.
+    Match(usize),
 }
 
 impl Default for Encoder {
@@ -29,28 +44,24 @@ impl Default for Encoder {
 impl Encoder {
     /// An encoder before the first row of a data set.
     pub fn new() -> Self {
+        let table = Box::new([NOWHERE; HASHES]);
         Self {
-            table: Box::new([NOWHERE; HASHES]),
+            table,
             row: Vec::new(),
+            marks: Vec::new(),
             out: Vec::new(),
         }
     }
 
     /// The stored form of a row, `None` if the row is stored as it is.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a row has less than 2^32 bytes"
-    )]
     pub fn encode(&mut self, row: &[u8]) -> Option<&[u8]> {
         let end = row.len();
         if end <= TOO_SHORT {
             return None;
         }
-        self.row.clear();
-        self.row.extend_from_slice(row);
-        self.row.extend_from_slice(&[0; 4]);
+        self.mark(row);
         // A group takes at most 50 bytes, and none begins in the last 48 of the row.
-        self.out.resize(end + 64, 0);
+        self.out.resize(end + 64 + CHUNK, 0);
         let (row, out) = (self.row.as_slice(), self.out.as_mut_slice());
         let mut group = Group {
             at: 0,
@@ -66,37 +77,80 @@ impl Encoder {
                     return None;
                 }
             }
-            let these = word(row, at);
-            if end - at <= 2 {
-                group.literal(out, these);
-                at += 1;
-                continue;
+            let room = 16 - group.items as usize;
+            let (literals, next) = match self.marks.get(at..self.marks.len().min(at + room)) {
+                Some(marks) if !marks.is_empty() => scan(&mut self.table, row, marks, at),
+                _ => (room.min(end - at), Next::Literal),
+            };
+            group.literals(out, row, at, literals);
+            at += literals;
+            match next {
+                Next::Literal => {}
+                Next::Run => {
+                    let run = run_length(row.get(at..end).unwrap_or(&[]));
+                    group.repeat(out, word(row, at), run);
+                    at += run;
+                }
+                Next::Match(back) => {
+                    let length = match_length(row, at - back, at, end);
+                    group.back(out, back, length);
+                    at += length;
+                }
             }
-            if (these ^ (these >> 8)).trailing_zeros() >= 16 {
-                let run = run_length(row.get(at..end).unwrap_or(&[]));
-                group.repeat(out, these, run);
-                at += run;
-                continue;
-            }
-            let entry = self.table.get_mut(hash(these))?;
-            let place = std::mem::replace(entry, at as u32) as usize;
-            // Entries of earlier rows may lie anywhere, even behind, so that the comparisons come out
-            // at random: one branch for all of them. A match ends before `at`.
-            let back = at.wrapping_sub(place);
-            let same = (word(row, place) ^ these) << 8 == 0;
-            if same & (back.wrapping_sub(3) <= FARTHEST - 3) {
-                let length = match_length(row, place, at, end);
-                group.back(out, back, length);
-                at += length;
-                continue;
-            }
-            group.literal(out, these);
-            at += 1;
         }
         group.finish(out);
         let stored = self.out.get(..group.end)?;
         (stored.len() < end).then_some(stored)
     }
+
+    /// Copies the row and marks its places; the last two have no mark.
+    fn mark(&mut self, row: &[u8]) {
+        self.row.clear();
+        self.row.extend_from_slice(row);
+        self.row.extend_from_slice(&[0; CHUNK]);
+        let (second, third) = (row.get(1..).unwrap_or(&[]), row.get(2..).unwrap_or(&[]));
+        self.marks.clear();
+        self.marks.extend(
+            row.iter()
+                .zip(second)
+                .zip(third)
+                .map(|((first, second), third)| {
+                    let run = u16::from(first == second) & u16::from(second == third);
+                    hash(*first, *second, *third) | (run << 15)
+                }),
+        );
+    }
+}
+
+/// Goes on to the next code: how many literals come before it. The places where a match was looked for
+/// are kept in the table.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a row has less than 2^32 bytes"
+)]
+fn scan(table: &mut [u32; HASHES], row: &[u8], marks: &[u16], start: usize) -> (usize, Next) {
+    let words = row.get(start..).unwrap_or(&[]).windows(4);
+    for (count, (mark, these)) in marks.iter().zip(words).enumerate() {
+        if mark & RUN != 0 {
+            return (count, Next::Run);
+        }
+        let at = start + count;
+        let Some(entry) = table.get_mut(usize::from(*mark) & (HASHES - 1)) else {
+            continue;
+        };
+        let place = std::mem::replace(entry, at as u32) as usize;
+        // Entries of earlier rows may lie anywhere, even behind, so that the comparisons come out at
+        // random: one branch for all of them. A match ends before `at`.
+        let back = at.wrapping_sub(place);
+        let far = back.wrapping_sub(3) > FARTHEST - 3;
+        let from = std::hint::select_unpredictable(far, at, place);
+        let differs = (word(row, from) ^ word(these, 0)) << 8;
+        if differs | u32::from(far) == 0 {
+            return (count, Next::Match(back));
+        }
+    }
+    (marks.len(), Next::Literal)
 }
 
 /// Four bytes, the first one lowest.
@@ -106,12 +160,11 @@ fn word(row: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes.copied().unwrap_or([0; 4]))
 }
 
-/// Ross's hash of three bytes.
+/// Ross's hash of three bytes, 12 bits.
 #[inline]
-fn hash(bytes: u32) -> usize {
-    let [first, second, third, _] = bytes.to_le_bytes();
-    let high = (usize::from(first & 15) << 8) | usize::from(second);
-    (high ^ (usize::from(first >> 4) | (usize::from(third) << 4))) & (HASHES - 1)
+fn hash(first: u8, second: u8, third: u8) -> u16 {
+    let high = (u16::from(first & 15) << 8) | u16::from(second);
+    high ^ (u16::from(first >> 4) | (u16::from(third) << 4))
 }
 
 /// How far the row at `at` goes on like that at `place`.
@@ -131,7 +184,7 @@ fn match_length(row: &[u8], place: usize, at: usize, end: usize) -> usize {
 struct Group {
     /// Where its control word goes.
     at: usize,
-    bits: u16,
+    bits: u32,
     items: u32,
     /// Behind what was stored so far.
     end: usize,
@@ -147,7 +200,7 @@ impl Group {
     }
 
     fn finish(&mut self, out: &mut [u8]) {
-        let bits = u32::from(self.bits) << (16 - self.items);
+        let bits = self.bits << (16 - self.items);
         let [_, _, high, low] = bits.to_be_bytes();
         if let Some(place) = out.get_mut(self.at..self.at + 2) {
             place.copy_from_slice(&[high, low]);
@@ -155,13 +208,18 @@ impl Group {
     }
 
     #[inline]
-    fn literal(&mut self, out: &mut [u8], bytes: u32) {
-        if let Some(place) = out.get_mut(self.end) {
-            [*place, ..] = bytes.to_le_bytes();
+    #[expect(clippy::cast_possible_truncation, reason = "at most 16")]
+    fn literals(&mut self, out: &mut [u8], row: &[u8], at: usize, count: usize) {
+        let chunk = row.get(at..).and_then(<[u8]>::first_chunk::<CHUNK>);
+        let place = out
+            .get_mut(self.end..)
+            .and_then(<[u8]>::first_chunk_mut::<CHUNK>);
+        if let (Some(place), Some(chunk)) = (place, chunk) {
+            *place = *chunk;
         }
-        self.end += 1;
-        self.bits <<= 1;
-        self.items += 1;
+        self.end += count;
+        self.bits <<= count;
+        self.items += count as u32;
     }
 
     #[inline]
