@@ -350,6 +350,36 @@ fn labels_of_more_than_a_text_subheader_read_back() {
 }
 
 #[test]
+fn a_row_index_that_overflows_its_page_is_dropped() {
+    let variables = mixed();
+    for compression in [Compression::Char, Compression::Binary] {
+        for (page_bytes, count, kept) in [(4096, 9_000, true), (4096, 24_000, false)] {
+            for row_index in [true, false] {
+                let options = WriteOptions {
+                    row_index,
+                    ..options(compression, page_bytes)
+                };
+                let rows = rows(&variables, compression, count, 21);
+                let what = format!("index-{compression:?}-{count}-{row_index}");
+                let bytes = check(&what, &variables, &options, &rows);
+                let index_at = 2 * page_bytes as usize + 32;
+                let is_index = bytes[index_at..index_at + 2] == [0x00, 0x90];
+                assert_eq!(is_index, kept && row_index, "{what}");
+                let mut reader = Reader::open(bytes.as_slice()).unwrap();
+                for row in [count - 1, 0, count / 2] {
+                    reader.seek_row(row as u64).unwrap();
+                    assert_eq!(
+                        reader.next_row().unwrap(),
+                        Some(rows[row].as_slice()),
+                        "{what}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_same_options_and_rows_give_the_same_bytes() {
     let variables = mixed();
     for compression in COMPRESSIONS {

@@ -222,7 +222,9 @@ impl Pages {
             }
         }
         if self.compressed && !header.is_amended() {
-            self.before = Some((header.free_bytes, number));
+            // An empty page stands in for an index that overflowed.
+            let used = rows > 0 || described > 0;
+            self.before = used.then_some((header.free_bytes, number));
             if described > 0 {
                 let end = Shape::of(page.wide).pointers_end(index(described) + 1) as u64;
                 let space = self.page_bytes.saturating_sub(end + described_bytes);
