@@ -143,6 +143,10 @@ impl Encoding {
         if bytes.is_ascii() && !matches!(self.byte, 167..=172) {
             return String::from_utf8_lossy(bytes);
         }
+        if self == Self::LATIN1 {
+            // The web's latin1, which the library knows, is windows-1252.
+            return bytes.iter().map(|byte| char::from(*byte)).collect();
+        }
         match self.codec() {
             Some(codec) => codec.decode_without_bom_handling(bytes).0,
             None => {
@@ -164,6 +168,12 @@ impl Encoding {
         if text.is_ascii() || self.byte == Self::UTF_8.byte {
             return Ok(Cow::Borrowed(text.as_bytes()));
         }
+        if self == Self::LATIN1 {
+            let bytes = text
+                .chars()
+                .map(|character| u8::try_from(character).map_err(|_| lacking()));
+            return bytes.collect::<Result<Vec<u8>, Error>>().map(Cow::Owned);
+        }
         let (bytes, _, lossy) = self.codec().ok_or_else(lacking)?.encode(text);
         if lossy { Err(lacking()) } else { Ok(bytes) }
     }
@@ -176,6 +186,7 @@ mod tests {
     #[test]
     fn text_goes_to_utf_8_by_the_encoding_byte() {
         assert_eq!(Encoding::from_byte(62).decode(b"caf\xe9"), "café");
+        assert_eq!(Encoding::from_byte(29).decode(b"caf\xe9\x80"), "café\u{80}");
         assert_eq!(Encoding::from_byte(61).decode(b"\xcf"), "П");
         assert_eq!(Encoding::from_byte(125).decode(b"\xd6\xd0"), "中");
         assert_eq!(Encoding::from_byte(255).decode(b"a\xe9"), "a\u{fffd}");
@@ -187,6 +198,11 @@ mod tests {
         assert!(matches!(Encoding::WLATIN1.encode("é"), Ok(bytes) if *bytes == *b"\xe9"));
         assert!(matches!(
             Encoding::WLATIN1.encode("中"),
+            Err(Error::Unencodable { .. })
+        ));
+        assert!(matches!(Encoding::LATIN1.encode("é"), Ok(bytes) if *bytes == *b"\xe9"));
+        assert!(matches!(
+            Encoding::LATIN1.encode("€"),
             Err(Error::Unencodable { .. })
         ));
         assert!(matches!(Encoding::UTF_8.encode("中"), Ok(bytes) if bytes.len() == 3));

@@ -6,7 +6,7 @@
 //! Invariant: a page is read with one call and written with one call, in ascending order.
 //!
 //! Start reading at [`Reader`] (`reader.rs`, with `header.rs`, `page.rs`, `subheader.rs` and
-//! `metadata.rs` below it) and at [`Writer`] (`writer.rs`). The format itself is described in
+//! `collector.rs` below it) and at [`Writer`] (`writer.rs`). The format itself is described in
 //! `docs/format/sas7bdat.md`.
 
 #![forbid(unsafe_code)]
@@ -22,6 +22,7 @@
 
 mod batch;
 pub mod check;
+mod collector;
 mod encoding;
 mod endian;
 mod error;
@@ -33,6 +34,7 @@ pub mod rdc;
 mod reader;
 pub mod rle;
 mod source;
+mod stored;
 mod subheader;
 mod variable;
 mod writer;

@@ -1,6 +1,7 @@
 //! Page headers, pointers, and how many rows a page holds.
 
-use crate::endian::Fields;
+use crate::endian::{Fields, index};
+use crate::error::Error;
 
 /// Type bits of a page header. A page of compressed rows or of descriptions only has none.
 pub(crate) const DATA: u16 = 0x0100;
@@ -139,6 +140,25 @@ impl Pointer {
             kind: page.u8(at + 2 * long + 1),
         }
     }
+}
+
+/// The bytes that a pointer leads to.
+pub(crate) fn block(
+    page: Fields<'_>,
+    pointer: Pointer,
+    number: u64,
+    slot: usize,
+) -> Result<Fields<'_>, Error> {
+    let (start, length) = (index(pointer.offset), index(pointer.length));
+    let bytes = start
+        .checked_add(length)
+        .and_then(|end| page.bytes.get(start..end));
+    let bytes = bytes.ok_or_else(|| {
+        let at = Shape::of(page.wide).pointers_end(slot.saturating_sub(1));
+        let detail = format!("pointer {slot} leads to {length} bytes at {start}, beyond the page");
+        Error::page(number, at, detail)
+    })?;
+    Ok(Fields { bytes, ..page })
 }
 
 #[cfg(test)]

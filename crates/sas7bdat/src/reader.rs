@@ -4,13 +4,15 @@ mod index;
 mod pages;
 mod seek;
 
+use crate::collector::Collector;
 use crate::endian::{Endian, Fields};
 use crate::error::Error;
 use crate::header::{Header, PREFIX_BYTES};
-use crate::metadata::{Collector, Metadata, RowRule};
+use crate::metadata::Metadata;
 use crate::missing;
 use crate::page::PageHeader;
 use crate::source::Source;
+use crate::stored::RowRule;
 use crate::subheader::RowFields;
 use crate::variable::Kind;
 pub(crate) use index::{TOP as INDEX_TOP, leaf};

@@ -257,6 +257,17 @@ fn rows_of_one_byte_and_rows_of_a_page_read_back() {
 }
 
 #[test]
+fn a_page_holds_no_more_rows_than_its_count_can_say() {
+    let narrow = [Variable::character("c", 1)];
+    let options = options(Compression::None, 1024 * 1024);
+    let narrow_rows = rows(&narrow, Compression::None, 200_000, 5);
+    let bytes = check("most-blocks", &narrow, &options, &narrow_rows);
+    let reader = Reader::open(bytes.as_slice()).unwrap();
+    assert_eq!(reader.metadata().rows_per_page, 65_535);
+    assert_eq!(reader.metadata().pages, 4);
+}
+
+#[test]
 fn rows_longer_than_32_kib_read_back() {
     let variables = [
         Variable::character("a", 32_767),

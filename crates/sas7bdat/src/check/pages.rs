@@ -4,9 +4,10 @@ use super::Report;
 use super::descriptions::Descriptions;
 use crate::endian::{Fields, index};
 use crate::error::Error;
-use crate::metadata::{Metadata, RowRule, block};
-use crate::page::{IGNORED, MAX_BLOCKS, PageHeader, Pointer, Shape, bitmap_bytes, capacity};
+use crate::metadata::Metadata;
+use crate::page::{IGNORED, MAX_BLOCKS, PageHeader, Pointer, Shape, bitmap_bytes, block, capacity};
 use crate::reader::leaf;
+use crate::stored::RowRule;
 use crate::subheader::{Location, Signature};
 use crate::variable::Compression;
 

@@ -3,8 +3,7 @@
 use super::{PADDING, Reader, SLAB_BYTES, read_exact};
 use crate::endian::index;
 use crate::error::Error;
-use crate::metadata::block;
-use crate::page::{COMPRESSED, DELETED, IGNORED, PageHeader, Pointer, Shape};
+use crate::page::{COMPRESSED, DELETED, IGNORED, PageHeader, Pointer, Shape, block};
 use crate::source::Source;
 use crate::subheader::Location;
 use crate::variable::Compression;
