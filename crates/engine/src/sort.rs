@@ -214,7 +214,11 @@ fn create_utility_file(world: &mut World) -> Outcome<UtilityFile> {
         .store
         .create(Channel::Util, &path, Creation::New)
         .map_err(spill_failure)?;
-    Ok(UtilityFile { file, path, end: 0 })
+    Ok(UtilityFile {
+        file: world.writing_behind(file),
+        path,
+        end: 0,
+    })
 }
 
 fn remove_utility_file(world: &World, file: UtilityFile) -> Outcome<()> {

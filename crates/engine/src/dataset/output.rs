@@ -85,6 +85,7 @@ impl Output {
             creator: plan.creator.to_owned(),
             ..WriteOptions::default()
         };
+        let file = world.writing_behind(file);
         let writer = Writer::create(FileSink(file), variables, options);
         let writer = writer.map_err(|error| {
             give_up(world, channel, &lock_path, &name);

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::meter::Meter;
 use base::random::Stream;
-use base::store::{Channel, Creation, Store};
+use base::store::{Channel, Creation, Store, StoreFile};
 
 use crate::accounting::{DatasetUse, SortSummary};
+use crate::dataset::background::Background;
 use crate::failure::{Failure, Outcome};
 use crate::library::Libraries;
 use crate::listing::Listing;
@@ -82,6 +83,15 @@ impl World {
             self.options.cpucount as usize
         } else {
             1
+        }
+    }
+
+    /// `file`, written by a thread of its own where the step may use more than one.
+    pub(crate) fn writing_behind(&self, file: Box<dyn StoreFile>) -> Box<dyn StoreFile> {
+        if self.threads() > 1 {
+            Box::new(Background::new(file))
+        } else {
+            file
         }
     }
 
