@@ -10,6 +10,10 @@ use crate::stored::RowRule;
 use crate::subheader::{Location, RowFields, Signature, TextRef};
 use crate::variable::{Compression, Format, Kind, Layout, Variable};
 
+/// Most bytes of descriptions: 32,767 variables with the longest names, labels and formats take a
+/// tenth of it, and a file of nothing but descriptions must not fill the memory.
+const MOST_DESCRIBED_BYTES: usize = 256 * 1024 * 1024;
+
 /// Collects subheaders page by page.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
@@ -20,6 +24,7 @@ pub(crate) struct Collector {
     attributes: Vec<Attribute>,
     formats: Vec<FormatFields>,
     indexes: Vec<IndexFields>,
+    described_bytes: usize,
     pub(crate) compression: Compression,
 }
 
@@ -77,6 +82,12 @@ impl Collector {
                 described += block.bytes.len();
                 if described > page.bytes.len() {
                     return Err(Error::page(number, 0, "its subheaders overlap"));
+                }
+                self.described_bytes += block.bytes.len();
+                if self.described_bytes > MOST_DESCRIBED_BYTES {
+                    let detail =
+                        format!("there are more than {MOST_DESCRIBED_BYTES} bytes of them");
+                    return Err(Error::metadata(detail));
                 }
                 self.subheader(signature, block);
             }

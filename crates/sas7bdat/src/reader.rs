@@ -90,8 +90,8 @@ pub struct Reader<S> {
     current: Current,
     /// Live rows up to the end of `current`.
     found: u64,
-    /// Rows per page by the row-number index, if it was looked for.
-    leaf: Option<Vec<index::Entry>>,
+    /// How pages of compressed rows are found, once it was looked for.
+    finder: Option<index::Finder>,
 }
 
 /// How a column lies in a row.
@@ -155,7 +155,7 @@ impl<S: Source> Reader<S> {
             slab: Vec::new(),
             current: Current::default(),
             found: 0,
-            leaf: None,
+            finder: None,
             metadata,
         };
         reader.pending = reader.prepare()?;

@@ -309,3 +309,67 @@ fn numbers_of_every_length_and_missing_values_decode() {
         values[0].to_bits()
     );
 }
+
+/// A file without end: every page is the same page of texts.
+struct Endless {
+    header: Vec<u8>,
+    page: Vec<u8>,
+    pages: u64,
+}
+
+impl sas7bdat::Source for Endless {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let size = self.header.len() as u64;
+        let place = if offset < size {
+            offset
+        } else {
+            (offset - size) % self.page.len() as u64
+        };
+        let from = if offset < size {
+            &self.header
+        } else {
+            &self.page
+        };
+        from.as_slice().read_at(place, buffer)
+    }
+
+    fn size(&mut self) -> std::io::Result<u64> {
+        Ok(self.header.len() as u64 + self.pages * self.page.len() as u64)
+    }
+}
+
+#[test]
+fn a_file_of_nothing_but_descriptions_is_refused_before_it_fills_the_memory() {
+    const PAGE: usize = 1024 * 1024;
+    let variables = [Variable::numeric("x")];
+    let page_bytes = u32::try_from(PAGE).unwrap();
+    let options = WriteOptions {
+        page_bytes,
+        ..WriteOptions::default()
+    };
+    let (file, _) = Writer::create(Vec::new(), &variables, options)
+        .unwrap()
+        .finish()
+        .unwrap();
+    let (mut header, mut page) = (file[..PAGE].to_vec(), file[PAGE..].to_vec());
+    let pages = 1 << 40;
+    header[208..216].copy_from_slice(&u64::to_le_bytes(pages));
+    page[32..34].fill(0);
+    // The fourth block, the texts, becomes as large as the page allows.
+    let texts = PAGE - 808 - 24 - 600;
+    let length = (texts - 4096) as u64;
+    page[40 + 72..48 + 72].copy_from_slice(&4096u64.to_le_bytes());
+    page[48 + 72..56 + 72].copy_from_slice(&length.to_le_bytes());
+    page[36..38].copy_from_slice(&4u16.to_le_bytes());
+    page[4096..4104].copy_from_slice(&(-3i64).to_le_bytes());
+    let error = Reader::open(Endless {
+        header,
+        page,
+        pages,
+    })
+    .err();
+    assert!(
+        matches!(error, Some(Error::CorruptMetadata { .. })),
+        "{error:?}"
+    );
+}

@@ -377,7 +377,7 @@ fn a_row_index_that_overflows_its_page_is_dropped() {
                 let is_index = bytes[index_at..index_at + 2] == [0x00, 0x90];
                 assert_eq!(is_index, kept && row_index, "{what}");
                 let mut reader = Reader::open(bytes.as_slice()).unwrap();
-                for row in [count - 1, 0, count / 2] {
+                for row in [count - 1, 0, count / 2, 5, 100, count / 3, count - 70] {
                     reader.seek_row(row as u64).unwrap();
                     assert_eq!(
                         reader.next_row().unwrap(),

@@ -17,27 +17,92 @@ pub(crate) struct Entry {
     pub(crate) page: u64,
 }
 
+/// How the pages of compressed rows can be found.
+#[derive(Debug)]
+pub(super) enum Finder {
+    /// By the entries of the index.
+    Entries(Vec<Entry>),
+    /// By the number of the first row that each page carries: the index has more than one node, or was
+    /// dropped because it would have.
+    Pages,
+    /// Only one after the other.
+    Nothing,
+}
+
 impl<S: Source> Reader<S> {
-    /// The entries of the index if it is one node that covers all rows, else none.
-    pub(super) fn index_entries(&mut self) -> Result<&[Entry], Error> {
-        if self.leaf.is_none() {
-            let entries =
-                if self.loaded > 0 && self.metadata.pages >= 2 && self.metadata.deleted_rows == 0 {
-                    let (loaded, pending) = (self.loaded, self.pending);
-                    self.load(2)?;
-                    let entries = leaf(self.fields());
-                    self.load(loaded)?;
-                    self.pending = pending;
-                    entries
-                } else {
-                    Vec::new()
-                };
-            let whole = entries
-                .last()
-                .is_some_and(|last| last.rows == self.metadata.rows);
-            self.leaf = Some(if whole { entries } else { Vec::new() });
+    /// The page of a row and the rows before that page, if the file tells.
+    pub(super) fn stored_page_of(&mut self, row: u64) -> Result<Option<(u64, u64)>, Error> {
+        if self.finder.is_none() {
+            self.finder = Some(self.look_for_index()?);
         }
-        Ok(self.leaf.as_deref().unwrap_or(&[]))
+        match &self.finder {
+            Some(Finder::Entries(entries)) => {
+                let place = entries.partition_point(|entry| entry.rows <= row);
+                let before = place.checked_sub(1).and_then(|place| entries.get(place));
+                let page = entries.get(place).map(|entry| entry.page);
+                let found = page.map(|page| (page, before.map_or(0, |entry| entry.rows)));
+                Ok(found.filter(|(page, _)| *page <= self.metadata.pages))
+            }
+            Some(Finder::Pages) => self.search_pages(row),
+            Some(Finder::Nothing) | None => Ok(None),
+        }
+    }
+
+    fn look_for_index(&mut self) -> Result<Finder, Error> {
+        if self.metadata.pages < 2 || self.metadata.deleted_rows > 0 || self.loaded == 0 {
+            return Ok(Finder::Nothing);
+        }
+        let (loaded, pending) = (self.loaded, self.pending);
+        self.load(2)?;
+        let entries = leaf(self.fields());
+        let header = PageHeader::parse(self.fields());
+        // A page without rows where the index should be stands in for one that was dropped.
+        let dropped = header.kind == 0 && header.blocks == 1 && header.pointers == 1;
+        let numbered = header.is_index() || dropped;
+        self.load(loaded)?;
+        self.pending = pending;
+        let whole = entries
+            .last()
+            .is_some_and(|last| last.rows == self.metadata.rows);
+        Ok(match (whole, numbered) {
+            (true, _) => Finder::Entries(entries),
+            (false, true) => Finder::Pages,
+            (false, false) => Finder::Nothing,
+        })
+    }
+
+    /// Bisects the pages; gives up where their numbers do not ascend.
+    fn search_pages(&mut self, row: u64) -> Result<Option<(u64, u64)>, Error> {
+        let (loaded, pending) = (self.loaded, self.pending);
+        let (mut low, mut before) = (self.first_page, 0);
+        let (mut high, mut behind) = (self.metadata.last_data_page, self.metadata.rows);
+        if high > self.metadata.pages {
+            return Ok(None);
+        }
+        let mut ascending = true;
+        while ascending && low < high {
+            let middle = low + (high - low).div_ceil(2);
+            self.load(middle)?;
+            let page = self.fields();
+            let header = PageHeader::parse(page);
+            match page.long_at(16, 8).checked_sub(1) {
+                Some(first) if header.kind == 0 && before < first && first < behind => {
+                    if first <= row {
+                        (low, before) = (middle, first);
+                    } else {
+                        (high, behind) = (middle - 1, first);
+                    }
+                }
+                None if middle == 2 => high = 1,
+                _ => ascending = false,
+            }
+        }
+        if loaded > 0 && self.loaded != loaded {
+            self.load(loaded)?;
+        }
+        self.pending = pending;
+        self.next_page = self.loaded + 1;
+        Ok(ascending.then_some((low, before)))
     }
 }
 

@@ -12,7 +12,8 @@ impl<S: Source> Reader<S> {
     /// Makes `row` (0-based, among the live rows) the next one; the number of rows means the end.
     ///
     /// Rows side by side are found by arithmetic, compressed ones by the index that SAS puts on the
-    /// second page; without it, or with deleted rows, the pages in between are read.
+    /// second page or the row numbers that come with it; without, or with deleted rows, the pages in
+    /// between are read.
     pub fn seek_row(&mut self, row: u64) -> Result<(), Error> {
         let rows = self.metadata.rows;
         if row > rows {
@@ -21,6 +22,12 @@ impl<S: Source> Reader<S> {
         let start = self.found - self.current.count as u64;
         if row >= start && row <= self.found {
             self.current.next = index(row - start);
+            return Ok(());
+        }
+        if row == rows {
+            self.found = rows;
+            self.current = Current::default();
+            self.pending = Pending::None;
             return Ok(());
         }
         if let Some((page, before)) = self.page_of(row)? {
@@ -37,16 +44,11 @@ impl<S: Source> Reader<S> {
 
     /// The page of a row and the rows before that page.
     fn page_of(&mut self, row: u64) -> Result<Option<(u64, u64)>, Error> {
-        if row == self.metadata.rows || self.metadata.deleted_rows > 0 {
+        if self.metadata.deleted_rows > 0 {
             return Ok(None);
         }
         if self.metadata.compression != Compression::None {
-            let entries = self.index_entries()?;
-            let place = entries.partition_point(|entry| entry.rows <= row);
-            let before = place.checked_sub(1).and_then(|place| entries.get(place));
-            let found = entries.get(place).map(|entry| entry.page);
-            let found = found.map(|page| (page, before.map_or(0, |entry| entry.rows)));
-            return Ok(found.filter(|(page, _)| *page <= self.metadata.pages));
+            return self.stored_page_of(row);
         }
         let (first_page, first_rows) = (self.first_page, self.first_rows);
         let full = self.metadata.rows_per_page;
