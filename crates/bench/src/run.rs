@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ::io::cache;
 use base::units::Bytes;
@@ -263,8 +263,23 @@ impl Run<'_> {
         if self.launch(watcher)? {
             return Ok(true);
         }
+        self.flush(watcher)?;
         self.verify(watcher)?;
         Ok(self.stopped())
+    }
+
+    /// Waits until everything written is on the devices: what is still in memory when the last job
+    /// ends was not moved by storage yet.
+    fn flush(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
+        watcher.phase("flushing");
+        let began = Instant::now();
+        cache::flush(&self.output).map_err(failed(format!(
+            "flush the file system of {}",
+            self.output.display()
+        )))?;
+        let mut event = Event::new(now(), EventKind::Flushed);
+        event.real_s = Some(began.elapsed().as_secs_f64());
+        self.event(&event)
     }
 
     fn remove_orphans(&self) -> Result<(), Error> {

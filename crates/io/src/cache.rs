@@ -16,6 +16,11 @@ pub fn drop_all() -> io::Result<()> {
     fs::write("/proc/sys/vm/drop_caches", "3\n")
 }
 
+/// Writes everything dirty of the file system that `directory` is on to its device (`syncfs`).
+pub fn flush(directory: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(directory)?)?)
+}
+
 /// Flushes a file and asks the kernel to forget its pages. Pages mapped or in use elsewhere stay.
 pub fn evict(path: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).open(path)?;

@@ -162,8 +162,14 @@ fn aggregate(out: &mut String, plan: &RunPlan, result: &RunResult) {
             "",
         ),
         ("Throughput", figure(all.mb_per_s, 1), "MB/s"),
+        ("Flush after the last end", figure(all.flush_s, 2), "s"),
         (
-            "Throughput per core",
+            "Throughput, flush included",
+            figure(all.mb_per_s_flushed, 1),
+            "MB/s",
+        ),
+        (
+            "Throughput per core, flush included",
             figure(all.mb_per_s_per_core, 1),
             "MB/s",
         ),

@@ -126,7 +126,15 @@ fn aggregate(
         .map(|job| job.read_bytes + job.write_bytes)
         .sum::<u64>();
     let sorted = jobs.iter().map(|job| job.sorted_bytes).sum::<u64>();
-    let mb_per_s = elapsed_s.map(|elapsed| bytes_moved as f64 / 1e6 / elapsed);
+    let megabytes = bytes_moved as f64 / 1e6;
+    let mb_per_s = elapsed_s.map(|elapsed| megabytes / elapsed);
+    let flushed = events
+        .iter()
+        .find(|event| event.event == EventKind::Flushed);
+    let flush_s = flushed.and_then(|event| event.real_s);
+    let mb_per_s_flushed = elapsed_s
+        .zip(flush_s)
+        .map(|(elapsed, flush)| megabytes / (elapsed + flush));
     Aggregate {
         elapsed_s,
         first_done_s: since_launch(time_of(events, EventKind::JobFinished, f64::min)),
@@ -137,7 +145,9 @@ fn aggregate(
         cpu_real_ratio_of_sums: (real_s > 0.0).then(|| (user_s + system_s) / real_s),
         bytes_moved,
         mb_per_s,
-        mb_per_s_per_core: mb_per_s.map(|rate| rate / f64::from(plan.cores.max(1))),
+        flush_s,
+        mb_per_s_flushed,
+        mb_per_s_per_core: mb_per_s_flushed.map(|rate| rate / f64::from(plan.cores.max(1))),
         moved_per_sorted: (sorted > 0).then(|| bytes_moved as f64 / sorted as f64),
         cached_share: events.iter().rev().find_map(|event| event.cached_share),
     }

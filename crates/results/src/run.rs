@@ -160,6 +160,9 @@ pub enum EventKind {
     JobLaunched,
     /// A job's process ended.
     JobFinished,
+    /// What the jobs left unwritten in memory was written to the devices; `real_s` tells how long it
+    /// took.
+    Flushed,
     /// Verification of a job's outputs ended; `detail` says what was found.
     JobVerified,
     /// The run was interrupted.
@@ -295,6 +298,12 @@ pub struct Aggregate {
     /// Bytes moved over the elapsed time, MB/s (10^6).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
+    /// From the last end until everything written was on the devices, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush_s: Option<f64>,
+    /// Bytes moved over the elapsed time and the flush, MB/s (10^6).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mb_per_s_flushed: Option<f64>,
     /// The same per core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s_per_core: Option<f64>,

@@ -69,6 +69,14 @@ impl Output {
             .compress
             .or(member.library.compress)
             .unwrap_or(world.options.compress);
+        let asked = compression;
+        let compression = compression.effective(variables);
+        if asked != compression {
+            world.note(&format!(
+                "Compression was disabled for data set {name} because compression overhead would \
+                 increase the size of the data set."
+            ));
+        }
         let layout = Layout::new(variables, compression);
         let bufsize = plan.bufsize.or(member.library.bufsize);
         let page_bytes = world.options.page_bytes(bufsize, layout.row_bytes);
