@@ -390,6 +390,34 @@ fn csv_that_is_no_table_is_refused_with_its_line() {
     assert_eq!(listed[0]["columns"][1]["label"], "2nd value");
 }
 
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_parquet_the_error_says_how_to_get_it() {
+    let place = Place::new();
+    tricky(&place.path().join("a.sas7bdat"));
+    let errors = place.errors(3, "convert a.sas7bdat a.parquet");
+    assert!(errors.contains("--features parquet"), "{errors}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn values_survive_parquet() {
+    let place = Place::new();
+    place.output(0, "gen --recipe small.toml --rows 3000 a.sas7bdat");
+    place.output(0, "convert a.sas7bdat a.parquet");
+    place.output(0, "convert a.parquet b.sas7bdat");
+    assert_eq!(
+        values(&place.path().join("a.sas7bdat")),
+        values(&place.path().join("b.sas7bdat"))
+    );
+    tricky(&place.path().join("c.sas7bdat"));
+    let notes = place.errors(0, "convert c.sas7bdat c.parquet");
+    assert_eq!(
+        notes,
+        "note: 1 special missing value (.A to .Z, ._) became null\n"
+    );
+}
+
 /// A file system of 1 MB, if this process may mount one.
 struct SmallDisk(TempDir);
 
