@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use sas7bdat::{
@@ -267,6 +269,35 @@ fn a_file_that_another_job_writes_is_left_alone() {
     let errors = place.errors(3, "gen --recipe small.toml --rows 7 a.sas7bdat");
     assert!(errors.contains("another job may be writing it"), "{errors}");
     assert_eq!(place.read("a.sas7bdat.lck"), b"theirs");
+}
+
+#[test]
+fn an_interrupted_generation_leaves_nothing() {
+    let place = Place::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .args([
+            "data",
+            "gen",
+            "--recipe",
+            "bank",
+            "--size",
+            "20g",
+            "a.sas7bdat",
+        ])
+        .current_dir(place.path())
+        .spawn()
+        .unwrap();
+    let unfinished = place.path().join("a.sas7bdat.lck");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !fs::metadata(&unfinished).is_ok_and(|found| found.len() > 0) {
+        assert!(Instant::now() < deadline, "no file appeared");
+        thread::yield_now();
+    }
+    let mut kill = Command::new("kill");
+    let killed = kill.args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
 }
 
 #[test]
