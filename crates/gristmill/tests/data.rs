@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use sas7bdat::{
@@ -270,6 +272,35 @@ fn a_file_that_another_job_writes_is_left_alone() {
 }
 
 #[test]
+fn an_interrupted_generation_leaves_nothing() {
+    let place = Place::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .args([
+            "data",
+            "gen",
+            "--recipe",
+            "bank",
+            "--size",
+            "20g",
+            "a.sas7bdat",
+        ])
+        .current_dir(place.path())
+        .spawn()
+        .unwrap();
+    let unfinished = place.path().join("a.sas7bdat.lck");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !fs::metadata(&unfinished).is_ok_and(|found| found.len() > 0) {
+        assert!(Instant::now() < deadline, "no file appeared");
+        thread::yield_now();
+    }
+    let mut kill = Command::new("kill");
+    let killed = kill.args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn the_null_sink_makes_no_file() {
     let place = Place::new();
     let made = place.json("gen --recipe bank --size 1M --null --json");
@@ -388,6 +419,34 @@ fn csv_that_is_no_table_is_refused_with_its_line() {
     assert_eq!(listed[0]["columns"][0]["type"], "char");
     assert_eq!(listed[0]["columns"][1]["name"], "_2nd_value");
     assert_eq!(listed[0]["columns"][1]["label"], "2nd value");
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_parquet_the_error_says_how_to_get_it() {
+    let place = Place::new();
+    tricky(&place.path().join("a.sas7bdat"));
+    let errors = place.errors(3, "convert a.sas7bdat a.parquet");
+    assert!(errors.contains("--features parquet"), "{errors}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn values_survive_parquet() {
+    let place = Place::new();
+    place.output(0, "gen --recipe small.toml --rows 3000 a.sas7bdat");
+    place.output(0, "convert a.sas7bdat a.parquet");
+    place.output(0, "convert a.parquet b.sas7bdat");
+    assert_eq!(
+        values(&place.path().join("a.sas7bdat")),
+        values(&place.path().join("b.sas7bdat"))
+    );
+    tricky(&place.path().join("c.sas7bdat"));
+    let notes = place.errors(0, "convert c.sas7bdat c.parquet");
+    assert_eq!(
+        notes,
+        "note: 1 special missing value (.A to .Z, ._) became null\n"
+    );
 }
 
 /// A file system of 1 MB, if this process may mount one.

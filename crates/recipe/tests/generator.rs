@@ -76,3 +76,15 @@ fn built_in_recipes_make_the_same_rows_for_ever() {
         ]
     );
 }
+
+#[test]
+fn the_recipe_of_the_guide_is_one() {
+    let guide = include_str!("../../../docs/guide/data.md");
+    let (_, rest) = guide.split_once("```toml\n").unwrap();
+    let (text, _) = rest.split_once("```").unwrap();
+    let recipe = Recipe::parse("guide", text).unwrap();
+    assert_eq!(recipe.columns.len(), 65);
+    // It shows every kind there is.
+    let shown = text.matches("kind = ").count();
+    assert_eq!(shown, 7);
+}

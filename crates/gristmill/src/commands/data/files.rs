@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{Error as IoError, ErrorKind, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -67,6 +68,10 @@ impl NewFile {
             Creation::New
         };
         let channel = Channel::Output;
+        // Held until the file is there and known to be ours: a signal waits for that.
+        let registered = Arc::new(Mutex::new(None));
+        remove_on_signals(registered.clone())?;
+        let mut registered = registered.lock().unwrap_or_else(PoisonError::into_inner);
         let file = RealStore::default().create(channel, &unfinished, how);
         let file = file.map_err(|error| match error.source.kind() {
             ErrorKind::AlreadyExists => anyhow!(
@@ -75,7 +80,7 @@ impl NewFile {
             ),
             _ => anyhow!(error.source).context(format!("failed to create {}", path.display())),
         })?;
-        remove_on_signals(unfinished.clone())?;
+        *registered = Some(unfinished.clone());
         let new = Self {
             path: path.to_owned(),
             unfinished,
@@ -135,12 +140,15 @@ impl Drop for NewFile {
 }
 
 /// On SIGINT, SIGTERM and SIGHUP: removes the file and exits as a shell reports a signal.
-fn remove_on_signals(path: PathBuf) -> Result<()> {
+fn remove_on_signals(unfinished: Arc<Mutex<Option<PathBuf>>>) -> Result<()> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to handle signals")?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            let _ = RealStore::default().remove(Channel::Output, &path);
+            let path = unfinished.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(path) = path.as_ref() {
+                let _ = RealStore::default().remove(Channel::Output, path);
+            }
             #[expect(clippy::exit, reason = "the main thread is in the middle of a write")]
             std::process::exit(128 + signal);
         }

@@ -12,7 +12,7 @@ use super::super::args::ShapeArgs;
 use super::super::files::NewDataSet;
 use super::super::progress::Progress;
 use super::Converted;
-use super::infer::{Guess, names, number};
+use super::infer::{Guess, label_renamed, names, number};
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -134,15 +134,10 @@ fn variables(input: &Path, progress: &mut Progress) -> Result<Vec<Variable>> {
         }
         Ok(())
     })?;
-    let variables = names(&headers).into_iter().zip(&headers).zip(&guesses);
-    Ok(variables
-        .map(|((name, header), guess)| {
-            let renamed = name != *header;
-            let mut variable = guess.variable(name);
-            if renamed {
-                variable.label = header.chars().take(64).collect();
-            }
-            variable
-        })
-        .collect())
+    let variables = names(&headers).into_iter().zip(&guesses);
+    let mut variables: Vec<Variable> = variables
+        .map(|(name, guess)| guess.variable(name))
+        .collect();
+    label_renamed(&mut variables, &headers);
+    Ok(variables)
 }

@@ -1,8 +1,13 @@
 //! What type a column of texts has.
 
+use std::collections::HashSet;
+
 use sas7bdat::{Variable, missing};
 
 use super::super::value::missing_code;
+
+/// A label has at most 256 bytes, and a character at most four.
+const LABEL_CHARACTERS: usize = 64;
 
 /// What is known of a column after the rows seen so far.
 #[derive(Debug, Clone, Default)]
@@ -66,7 +71,7 @@ pub fn number(text: &str) -> Option<f64> {
 
 /// Names that SAS takes: letters, digits and underscores, at most 32, each once.
 pub fn names(headers: &[String]) -> Vec<String> {
-    let mut taken = std::collections::HashSet::new();
+    let mut taken = HashSet::new();
     let mut names = Vec::new();
     for (number, header) in (1..).zip(headers) {
         let mut name: String = header
@@ -92,6 +97,15 @@ pub fn names(headers: &[String]) -> Vec<String> {
         names.push(name);
     }
     names
+}
+
+/// Keeps what a column was called in its label, where its name had to change.
+pub fn label_renamed(variables: &mut [Variable], headers: &[String]) {
+    for (variable, header) in variables.iter_mut().zip(headers) {
+        if variable.name != *header {
+            variable.label = header.chars().take(LABEL_CHARACTERS).collect();
+        }
+    }
 }
 
 #[cfg(test)]

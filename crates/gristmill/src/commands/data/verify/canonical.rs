@@ -82,3 +82,51 @@ impl Canonical {
         &self.slab
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sas7bdat::{Reader, Variable, WriteOptions, Writer};
+
+    use super::*;
+
+    fn metadata(compression: Compression) -> Metadata {
+        let short = Variable {
+            length: 3,
+            ..Variable::numeric("short")
+        };
+        let variables = [Variable::character("c", 50), short, Variable::numeric("x")];
+        let options = WriteOptions {
+            compression,
+            ..WriteOptions::default()
+        };
+        let writer = Writer::create(Vec::new(), &variables, options).unwrap();
+        let (bytes, _) = writer.finish().unwrap();
+        Reader::open(bytes.as_slice()).unwrap().metadata().clone()
+    }
+
+    fn slab(metadata: &Metadata, row: &[u8]) -> Vec<u8> {
+        let rows = Rows {
+            bytes: row,
+            row_bytes: row.len(),
+            count: 1,
+        };
+        Canonical::new(metadata).slab(rows).to_vec()
+    }
+
+    #[test]
+    fn layout_compression_and_byte_order_do_not_matter() {
+        let text = [b'a'; 50];
+        let short = [11, 12, 13];
+        let plain = [&[1, 2, 3, 4, 5, 6, 7, 8], &short[..], &text, &[0; 3]].concat();
+        assert_eq!(slab(&metadata(Compression::None), &plain), plain);
+        assert_eq!(slab(&metadata(Compression::Char), &plain[..61]), plain);
+        let mut other = metadata(Compression::None);
+        other.endian = Endian::Big;
+        other.layout = Layout {
+            offsets: vec![8, 58, 0],
+            row_bytes: 64,
+        };
+        let foreign = [&[8, 7, 6, 5, 4, 3, 2, 1], &text[..], &[13, 12, 11], &[9; 3]].concat();
+        assert_eq!(slab(&other, &foreign), plain);
+    }
+}
