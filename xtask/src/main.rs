@@ -24,11 +24,62 @@ enum Task {
     Ci,
     /// Tidiness of the tree alone: line lengths, file sizes, words that must not be there
     Tidy,
+    /// Other readers of SAS7BDAT beside ours: install, check
+    Peers {
+        /// What to do with them
+        #[command(subcommand)]
+        action: PeersAction,
+    },
+    /// Speed, beside the peers
+    Bench {
+        /// What is measured
+        #[command(subcommand)]
+        subject: Subject,
+    },
+}
+
+#[derive(Subcommand)]
+enum PeersAction {
+    /// Install them, from their registries, below target/peers
+    Install,
+    /// Compare what they read with what we read; see peers/README.md for the arguments
+    Check {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+#[derive(Subcommand)]
+enum Subject {
+    /// Reading, decoding, writing and compressing data sets; see peers/README.md for the arguments
+    Format {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+/// The peers' program is built for speed, and not part of this one, so that this one builds fast.
+fn peers(verb: &str, arguments: &[String]) -> Result<()> {
+    let build = ["cargo", "run", "--quiet", "--release"];
+    let package = ["--package", "gristmill-peers", "--", verb];
+    let arguments = arguments.iter().map(String::as_str);
+    let command: Vec<&str> = build.into_iter().chain(package).chain(arguments).collect();
+    process::run(&command)
 }
 
 fn main() -> Result<()> {
     match Cli::parse().task {
         Task::Ci => ci::run_checks(),
         Task::Tidy => tidy::run(),
+        Task::Peers { action } => match action {
+            PeersAction::Install => peers("install", &[]),
+            PeersAction::Check { arguments } => peers("check", &arguments),
+        },
+        Task::Bench { subject } => {
+            let Subject::Format { arguments } = subject;
+            peers("bench", &arguments)
+        }
     }
 }
