@@ -70,7 +70,7 @@ impl Bench {
 
     /// Waits until a job has been launched.
     fn wait_for_launch(&self) -> Vec<u32> {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         while Instant::now() < deadline {
             if let Some(run) = self.newest_run() {
                 let events = run.events().unwrap_or_default();
