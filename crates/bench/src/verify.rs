@@ -9,6 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use base::rowhash::RowHash;
+use engine::dataset::hash::RowHasher;
 use engine::expr::Slot;
 use engine::sort::{KeyField, SortKey};
 use recipe::{Generator, Recipe};
@@ -70,20 +71,23 @@ fn read_sorted(path: &Path, by: &[String]) -> Result<Seen, String> {
         });
     }
     let key = SortKey::new(fields);
-    let mut seen = Seen {
-        unsorted_row: None,
-        hash: RowHash::default(),
-    };
+    let mut hasher = RowHasher::new(&metadata.variables, metadata.layout.row_bytes);
+    let mut unsorted_row = None;
+    let mut rows = 0u64;
     let mut last: Vec<u8> = Vec::new();
     while let Some(row) = reader.next_row().map_err(explain)? {
         if !last.is_empty() && key.compare(&last, row) == Ordering::Greater {
-            seen.unsorted_row.get_or_insert(seen.hash.rows + 1);
+            unsorted_row.get_or_insert(rows + 1);
         }
         last.clear();
         last.extend_from_slice(row);
-        seen.hash.add(row);
+        hasher.add(row);
+        rows += 1;
     }
-    Ok(seen)
+    Ok(Seen {
+        unsorted_row,
+        hash: hasher.hash(),
+    })
 }
 
 /// Compares a staged file row by row with its seed; names the first row that differs.

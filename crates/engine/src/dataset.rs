@@ -4,6 +4,7 @@
 pub(crate) mod background;
 pub mod copy;
 pub mod files;
+pub mod hash;
 pub mod input;
 pub mod options;
 pub mod output;

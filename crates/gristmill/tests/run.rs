@@ -178,6 +178,18 @@ fn a_run_stages_sorts_verifies_and_reports() {
 }
 
 #[test]
+fn compressed_outputs_are_verified_too() {
+    let bench = Bench::new();
+    let output = bench.run(&["--option", "compress=char", "--warm"]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stdout));
+    let result = bench.run_directory().result().unwrap().unwrap();
+    assert!(
+        result.jobs.iter().all(|job| job.verified == Some(true)),
+        "{result:?}"
+    );
+}
+
+#[test]
 fn a_flipped_byte_on_disk_is_found_and_named() {
     let bench = Bench::new();
     assert_eq!(bench.run(&[]).status.code(), Some(4));

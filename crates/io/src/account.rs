@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base::store::{
     Access, Channel, Creation, FileStat, LockKind, Operation, Result, Store, StoreFile,
 };
 use hdrhistogram::Histogram;
 
-/// Two significant digits: a latency is known within 1 %.
+use crate::ticks::Clock;
+
+/// Two significant digits: a value is known within 1 %.
 const HISTOGRAM_DIGITS: u8 = 2;
 
 /// What one operation of one channel did.
@@ -25,32 +26,23 @@ pub struct Tally {
     pub bytes: u64,
     /// Time inside the calls.
     pub total: Duration,
-    /// Latencies, ns.
+    /// Latencies, ns, each within 2 %.
     pub latency_ns: Histogram<u64>,
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new(HISTOGRAM_DIGITS).expect("digits are in 0..=5")
 }
 
 impl Tally {
     fn new() -> Self {
-        let latency_ns = Histogram::new(HISTOGRAM_DIGITS).expect("digits are in 0..=5");
         Self {
             count: 0,
             errors: 0,
             bytes: 0,
             total: Duration::ZERO,
-            latency_ns,
+            latency_ns: histogram(),
         }
-    }
-
-    fn add(&mut self, bytes: u64, time: Duration, failed: bool) {
-        self.count += 1;
-        self.errors += u64::from(failed);
-        self.bytes += bytes;
-        self.total += time;
-        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).max(1);
-        // The histogram grows as needed; its range ends at 2^63 ns.
-        self.latency_ns
-            .record(nanoseconds.min(i64::MAX as u64))
-            .expect("it resizes itself");
     }
 
     /// Adds what another tally saw.
@@ -62,6 +54,62 @@ impl Tally {
         self.latency_ns
             .add(&other.latency_ns)
             .expect("both histograms resize themselves");
+    }
+}
+
+/// A tally in the making: times are still ticks.
+#[derive(Debug)]
+struct Count {
+    calls: u64,
+    errors: u64,
+    bytes: u64,
+    ticks: u64,
+    latency_ticks: Histogram<u64>,
+}
+
+impl Count {
+    fn new() -> Self {
+        Self {
+            calls: 0,
+            errors: 0,
+            bytes: 0,
+            ticks: 0,
+            latency_ticks: histogram(),
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, bytes: u64, ticks: u64, failed: bool) {
+        self.calls += 1;
+        self.errors += u64::from(failed);
+        self.bytes += bytes;
+        self.ticks += ticks;
+        // The histogram grows as needed; its range ends at 2^63.
+        let ticks = ticks.clamp(1, i64::MAX as u64);
+        self.latency_ticks.record(ticks).expect("it resizes itself");
+    }
+
+    fn settle(&self, ns_per_tick: f64) -> Tally {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "times are positive and far below 2^63 ns"
+        )]
+        let nanoseconds = |ticks: u64| (ticks as f64 * ns_per_tick).round() as u64;
+        let mut latency_ns = histogram();
+        for step in self.latency_ticks.iter_recorded() {
+            let latency = nanoseconds(step.value_iterated_to()).max(1);
+            latency_ns
+                .record_n(latency, step.count_at_value())
+                .expect("it resizes itself");
+        }
+        Tally {
+            count: self.calls,
+            errors: self.errors,
+            bytes: self.bytes,
+            total: Duration::from_nanos(nanoseconds(self.ticks)),
+            latency_ns,
+        }
     }
 }
 
@@ -80,65 +128,90 @@ pub fn merge_reports(total: &mut Report, other: &Report) {
     }
 }
 
-/// The books: one tally per channel and operation.
-#[derive(Debug, Default)]
+/// The books: one count per channel and operation.
+#[derive(Debug)]
 pub struct Accounts {
-    /// Bytes read and written per channel since the start, for whoever watches a job at work.
-    moved: [[AtomicU64; 2]; Channel::ALL.len()],
-    tallies: [[Mutex<Option<Tally>>; Operation::ALL.len()]; Channel::ALL.len()],
+    clock: Clock,
+    counts: [[Mutex<Option<Count>>; Operation::ALL.len()]; Channel::ALL.len()],
+    /// Bytes read and written per channel in reports already taken.
+    taken: Mutex<[(u64, u64); Channel::ALL.len()]>,
+}
+
+impl Default for Accounts {
+    fn default() -> Self {
+        let clock = Clock::start();
+        Self {
+            clock,
+            counts: Default::default(),
+            taken: Mutex::default(),
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Accounts {
-    fn tally(&self, channel: Channel, operation: Operation) -> MutexGuard<'_, Option<Tally>> {
-        self.tallies[channel as usize][operation as usize]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn count(&self, channel: Channel, operation: Operation) -> MutexGuard<'_, Option<Count>> {
+        locked(&self.counts[channel as usize][operation as usize])
     }
 
-    fn add(&self, key: (Channel, Operation), bytes: u64, time: Duration, failed: bool) {
-        if bytes > 0 {
-            let direction = usize::from(key.1 != Operation::Read);
-            self.moved[key.0 as usize][direction].fetch_add(bytes, Ordering::Relaxed);
-        }
-        self.tally(key.0, key.1)
-            .get_or_insert_with(Tally::new)
-            .add(bytes, time, failed);
+    #[inline]
+    fn add(&self, key: (Channel, Operation), bytes: u64, ticks: u64, failed: bool) {
+        self.count(key.0, key.1)
+            .get_or_insert_with(Count::new)
+            .add(bytes, ticks, failed);
     }
 
-    /// Bytes read and written on `channel` since the start.
+    /// Bytes read and written on `channel` since the start, for whoever watches a job at work.
     pub fn moved(&self, channel: Channel) -> (u64, u64) {
-        let [read, written] = &self.moved[channel as usize];
-        (
-            read.load(Ordering::Relaxed),
-            written.load(Ordering::Relaxed),
-        )
+        let bytes = |operation| {
+            self.count(channel, operation)
+                .as_ref()
+                .map_or(0, |c| c.bytes)
+        };
+        let (read, written) = locked(&self.taken)[channel as usize];
+        let now_written = bytes(Operation::Write) + bytes(Operation::HeaderRewrite);
+        (read + bytes(Operation::Read), written + now_written)
     }
 
     /// What was counted since the last call; counting starts again at nothing.
     pub fn take(&self) -> Report {
+        let ns_per_tick = self.clock.ns_per_tick();
         let mut report = Report::new();
         for channel in Channel::ALL {
             for operation in Operation::ALL {
-                if let Some(tally) = self.tally(channel, operation).take() {
-                    report.entry(channel).or_default().insert(operation, tally);
+                let Some(count) = self.count(channel, operation).take() else {
+                    continue;
+                };
+                let taken = &mut locked(&self.taken)[channel as usize];
+                match operation {
+                    Operation::Read => taken.0 += count.bytes,
+                    _ => taken.1 += count.bytes,
                 }
+                report
+                    .entry(channel)
+                    .or_default()
+                    .insert(operation, count.settle(ns_per_tick));
             }
         }
         report
     }
 
     /// Runs `call`, times it and books it; `bytes` tells how much a success moved.
+    #[inline]
     fn timed<T>(
         &self,
         key: (Channel, Operation),
         bytes: impl FnOnce(&T) -> u64,
         call: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let start = Instant::now();
+        let start = self.clock.now();
         let result = call();
-        let time = start.elapsed();
+        let ticks = self.clock.now().saturating_sub(start);
         let moved = result.as_ref().map_or(0, bytes);
-        self.add(key, moved, time, result.is_err());
+        self.add(key, moved, ticks, result.is_err());
         result
     }
 }
@@ -274,11 +347,12 @@ impl StoreFile for AccountedFile {
     }
 
     fn settle(&self) -> Result<bool> {
-        let start = Instant::now();
+        let start = self.accounts.clock.now();
         let settled = self.inner.settle();
         if !matches!(settled, Ok(false)) {
-            let key = (self.channel, Operation::Fsync);
-            self.accounts.add(key, 0, start.elapsed(), settled.is_err());
+            let ticks = self.accounts.clock.now().saturating_sub(start);
+            self.accounts
+                .add((self.channel, Operation::Fsync), 0, ticks, settled.is_err());
         }
         settled
     }
@@ -334,18 +408,30 @@ mod tests {
     fn reports_add_up() {
         let accounts = Arc::new(Accounts::default());
         let key = (Channel::Util, Operation::Read);
-        accounts.add(key, 10, Duration::from_micros(5), false);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "small positive numbers"
+        )]
+        let ticks =
+            |microseconds: f64| (microseconds * 1000.0 / accounts.clock.ns_per_tick()) as u64;
+        accounts.add(key, 10, ticks(500.0), false);
         let mut total = accounts.take();
-        accounts.add(key, 20, Duration::from_micros(7), true);
+        accounts.add(key, 20, ticks(700.0), true);
         merge_reports(&mut total, &accounts.take());
         let tally = &total[&Channel::Util][&Operation::Read];
         assert_eq!((tally.count, tally.errors, tally.bytes), (2, 1, 30));
-        assert_eq!(tally.total, Duration::from_micros(12));
+        assert!(
+            (1.15e-3..1.25e-3).contains(&tally.total.as_secs_f64()),
+            "{:?}",
+            tally.total
+        );
         assert_eq!(tally.latency_ns.len(), 2);
         let longest = tally.latency_ns.max();
         assert!(
-            (6_930..=7_070).contains(&longest),
-            "{longest} ns is not 7 us within 1 %"
+            (670_000..=730_000).contains(&longest),
+            "{longest} ns is not 700 us"
         );
+        assert_eq!(accounts.moved(Channel::Util), (30, 0));
     }
 }

@@ -11,3 +11,4 @@ pub mod account;
 pub mod cache;
 pub mod process;
 pub mod real;
+mod ticks;

@@ -2,12 +2,12 @@
 //! FIRSTOBS= and OBS= applied.
 
 use base::diag::Span;
-use base::rowhash::RowHash;
 use base::store::{Access, LockKind};
 use lang::ast::{DatasetRef, Expr, VariableList};
 use sas7bdat::{Endian, Kind, Metadata, Reader, Variable};
 
 use super::files::FileSource;
+use super::hash::RowHasher;
 use super::options::{DatasetOptions, Named, select, select_all};
 use crate::accounting::DatasetUse;
 use crate::expr::compile::{Compiler, Scope, Sites};
@@ -50,7 +50,7 @@ pub struct Input {
     last: u64,
     passed: u64,
     delivered: u64,
-    hash: Option<RowHash>,
+    hash: Option<RowHasher>,
 }
 
 impl Input {
@@ -91,7 +91,12 @@ impl Input {
         }
         let reader =
             Reader::open(FileSource(file)).map_err(|error| Failure::format(&name, &path, error))?;
-        let fields = fields(reader.metadata());
+        let metadata = reader.metadata();
+        let fields = fields(metadata);
+        let row_bytes = metadata.layout.row_bytes;
+        let hash = world
+            .row_hashes
+            .then(|| RowHasher::new(&metadata.variables, row_bytes));
         Ok(Self {
             member,
             reader,
@@ -104,7 +109,7 @@ impl Input {
             last: u64::MAX,
             passed: 0,
             delivered: 0,
-            hash: world.row_hashes.then(RowHash::default),
+            hash,
         })
     }
 
@@ -263,7 +268,7 @@ impl Input {
             name: name.clone(),
             observations: self.delivered,
             variables: self.fields.len() as u64,
-            rows: self.hash,
+            rows: self.hash.as_ref().map(RowHasher::hash),
         });
         let FileSource(file) = self.reader.into_source();
         file.close()

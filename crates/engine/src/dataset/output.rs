@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use base::rowhash::RowHash;
 use base::store::{Access, Channel, Creation, LockKind, StoreError, StoreFile};
 use sas7bdat::{Compression, Layout, Variable, WriteOptions, Writer};
 
 use super::files::FileSink;
+use super::hash::RowHasher;
 use crate::accounting::DatasetUse;
 use crate::failure::{Failure, Outcome};
 use crate::library::Member;
@@ -38,7 +38,7 @@ pub struct Output {
     writer: Writer<FileSink>,
     variables: u64,
     rows: u64,
-    hash: Option<RowHash>,
+    hash: Option<RowHasher>,
     compression: Compression,
     page_bytes: u64,
     row_bytes: u64,
@@ -107,7 +107,9 @@ impl Output {
             writer,
             variables: variables.len() as u64,
             rows: 0,
-            hash: world.row_hashes.then(RowHash::default),
+            hash: world
+                .row_hashes
+                .then(|| RowHasher::new(variables, layout.row_bytes)),
             compression,
             page_bytes,
             row_bytes: u64::from(Layout::new(variables, Compression::None).row_bytes),
@@ -178,7 +180,7 @@ impl Output {
             name,
             observations: self.rows,
             variables: self.variables,
-            rows: self.hash,
+            rows: self.hash.as_ref().map(RowHasher::hash),
         });
         world.last_dataset = Some((self.member.library.libref.clone(), self.member.name.clone()));
         Ok(self.rows)

@@ -110,7 +110,7 @@ proptest! {
             .map(|(n, (x, c))| format!("x = {x}; c = '{}'; n = {n}; output;", "abcd".repeat(usize::from(*c))))
             .collect();
         let program = format!(
-            "data a; length c $12; {} if 0 then output; run;
+            "data a; length c $12 x n 8; {} if 0 then output; run;
              proc sort data=a out=d.s; by c descending x; run;",
             lines.join(" ")
         );
