@@ -1,0 +1,130 @@
+//! The figures as Markdown, in `docs/benchmarks/format.md`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::groups::Group;
+use super::{Measured, Options};
+use crate::places::root;
+
+const FILE: &str = "docs/benchmarks/format.md";
+
+/// The table of a group, and whether ours reaches what it must.
+pub(super) fn group(group: &Group, measured: &[Measured]) -> String {
+    let mut text = format!("## {}\n\n", group.title);
+    text.push_str(
+        "| | CPU s: min, median, max | MB per CPU s | wall s, median | others' load, cores | ours : it, by CPU | by wall |\n|---|---|---|---|---|---|---|\n",
+    );
+    let Some(ours) = measured.first() else {
+        return text;
+    };
+    let speed =
+        |other: &Measured| other.median(|sample| sample.cpu_s) / ours.median(|sample| sample.cpu_s);
+    let wall = |other: &Measured| {
+        other.median(|sample| sample.wall_s) / ours.median(|sample| sample.wall_s)
+    };
+    for one in measured {
+        let cpu = one.sorted(|sample| sample.cpu_s);
+        let ends = (cpu.first(), cpu.last());
+        let _ = writeln!(
+            text,
+            "| {} | {:.2}, {:.2}, {:.2} | {:.0} | {:.2} | {:.1} | {:.2} | {:.2} |",
+            one.name,
+            ends.0.copied().unwrap_or(f64::NAN),
+            one.median(|sample| sample.cpu_s),
+            ends.1.copied().unwrap_or(f64::NAN),
+            one.rate(),
+            one.median(|sample| sample.wall_s),
+            one.median(|sample| sample.foreign_cores),
+            speed(one),
+            wall(one),
+        );
+    }
+    let others = measured.get(1..).unwrap_or(&[]);
+    let least = |ratio: &dyn Fn(&Measured) -> f64| {
+        others
+            .iter()
+            .filter(|other| other.counts)
+            .map(ratio)
+            .fold(f64::MAX, f64::min)
+    };
+    let by_cpu = least(&speed);
+    let _ = write!(
+        text,
+        "\nBy CPU, against the fastest: {by_cpu:.2}, wanted {:.2}: {}.",
+        group.least,
+        verdict(by_cpu >= group.least)
+    );
+    if let Some(wanted) = group.least_wall {
+        let by_wall = least(&wall);
+        let _ = write!(
+            text,
+            " By wall clock: {by_wall:.2}, wanted {wanted:.2}: {}.",
+            verdict(by_wall >= wanted)
+        );
+    }
+    text.push('\n');
+    text
+}
+
+fn verdict(is_reached: bool) -> &'static str {
+    if is_reached { "reached" } else { "**missed**" }
+}
+
+/// Writes the page.
+pub(super) fn write(options: &Options, groups: &[String]) -> Result<()> {
+    let mut page = format!(
+        "# Speed of reading and writing SAS7BDAT\n\n\
+        `cargo xtask bench format --rows {} --rotations {}`, {}, commit {}.\n\n\
+        {INTRODUCTION}\n",
+        options.rows,
+        options.rotations,
+        machine(),
+        said(&["git", "rev-parse", "--short", "HEAD"]),
+    );
+    for group in groups {
+        let _ = write!(page, "\n{group}");
+    }
+    let path = root().join(FILE);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, page)?;
+    Ok(())
+}
+
+const INTRODUCTION: &str = "36 columns (30 numbers of 8 bytes, 6 texts of 2 to 40 bytes), rows of 336 bytes, pages of 64 KiB; the
+files are in the page cache. Every contestant is a process of its own on one thread; they take turns,
+each rotation begins with another one. CPU seconds are user and system time of the process (wait4);
+Python's readers and the encoders tell the time after start-up and input. MB are 10^6 bytes of
+decoded rows. miniz_oxide is shown for information: the bar is zlib itself. Others' load is what all other processes kept busy meanwhile, in cores: with much of
+it, wall-clock figures say little. A ratio above 1 means that ours is faster, by medians.";
+
+fn machine() -> String {
+    let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        cpus.lines()
+            .find(|line| line.starts_with(name))
+            .and_then(|line| line.split_once(':'))
+            .map_or("unknown processor", |(_, value)| value.trim())
+            .to_owned()
+    };
+    let cores = cpus
+        .lines()
+        .filter(|line| line.starts_with("processor"))
+        .count();
+    let kernel = said(&["uname", "-sr"]);
+    format!("{} ({cores} virtual cores), {kernel}", field("model name"))
+}
+
+fn said(command: &[&str]) -> String {
+    let output = command
+        .split_first()
+        .and_then(|(program, arguments)| Command::new(program).args(arguments).output().ok());
+    output.map_or_else(String::new, |output| {
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    })
+}
