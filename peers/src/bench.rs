@@ -4,6 +4,7 @@ mod data;
 mod groups;
 pub(crate) mod ours;
 mod page;
+mod sort;
 
 use std::fs;
 use std::io::Read;
@@ -17,10 +18,21 @@ use anyhow::{Context, Result, bail};
 use crate::places::installed;
 use groups::{Contestant, Group};
 
-/// Arguments of `cargo xtask bench format`.
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Subject {
+    /// Reading, decoding, writing and compressing data sets
+    Format,
+    /// External sort, start-up and row hashes
+    Sort,
+}
+
+/// Arguments of `cargo xtask bench format` and `cargo xtask bench sort`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Rows of 336 bytes; 6,400,000 make 2 GiB
+    /// What is measured
+    subject: Subject,
+    /// Rows: 6,400,000 of format's 336 bytes make 2 GiB; the sort bars are for 10,000,000 of 360
     #[arg(long, default_value_t = 400_000)]
     rows: u64,
     /// How often every contestant runs
@@ -79,7 +91,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let folder = folder.unwrap_or_else(|| installed("bench"));
     fs::create_dir_all(&folder)?;
     let mut results = Vec::new();
-    for group in groups::all(options.rows, &folder) {
+    let groups = match options.subject {
+        Subject::Format => groups::all(options.rows, &folder),
+        Subject::Sort => sort::all(options.rows, &folder)?,
+    };
+    for group in groups {
         if !group.title.contains(&options.only) {
             continue;
         }
@@ -105,10 +121,15 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
     };
     let mut measured: Vec<Measured> = group.contestants.iter().map(blank).collect();
     for rotation in 0..rotations {
-        group.files.iter().try_for_each(data::warm)?;
+        if !group.cold {
+            group.files.iter().try_for_each(data::warm)?;
+        }
         // Each rotation begins with another one, so that nobody always follows the same.
         for turn in 0..measured.len() {
             let index = (turn + rotation) % measured.len();
+            if group.cold {
+                io::cache::drop_all().context("dropping the page cache needs root")?;
+            }
             let sample = sample(&group.contestants[index])
                 .with_context(|| format!("{}: {}", group.title, group.contestants[index].name))?;
             eprintln!(
@@ -124,7 +145,9 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
 fn sample(contestant: &Contestant) -> Result<Sample> {
     let (program, arguments) = contestant.command.split_first().context("a command")?;
     if let Some(file) = &contestant.removes {
+        // Most contestants leave a file, DuckDB also a folder; the first time neither is there.
         let _ = fs::remove_file(file);
+        let _ = fs::remove_dir_all(file.with_extension("tmp"));
         // What the run before left to be written must not be written during this one.
         Command::new("sync").status()?;
     }

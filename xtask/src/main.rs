@@ -58,6 +58,12 @@ enum Subject {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// External sort, start-up and row hashes; see peers/README.md for the arguments
+    Sort {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 /// The peers' program is built for speed, and not part of this one, so that this one builds fast.
@@ -78,7 +84,11 @@ fn main() -> Result<()> {
             PeersAction::Check { arguments } => peers("check", &arguments),
         },
         Task::Bench { subject } => {
-            let Subject::Format { arguments } = subject;
+            let (name, mut arguments) = match subject {
+                Subject::Format { arguments } => ("format", arguments),
+                Subject::Sort { arguments } => ("sort", arguments),
+            };
+            arguments.insert(0, name.to_owned());
             peers("bench", &arguments)
         }
     }

@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use recipe::Generator;
 use sas7bdat::{Compression, Seekable, Variable, WriteOptions, Writer, missing};
 
@@ -39,12 +40,14 @@ pub(super) enum Input {
         recipe: &'static str,
         bytes: u64,
     },
+    /// Whatever a command makes; `{}` in it stands for the path.
+    Made { path: PathBuf, command: Vec<String> },
 }
 
 impl Input {
     fn path(&self) -> &PathBuf {
         match self {
-            Self::DataSet { path, .. } | Self::Rows { path, .. } => path,
+            Self::DataSet { path, .. } | Self::Rows { path, .. } | Self::Made { path, .. } => path,
         }
     }
 }
@@ -62,6 +65,8 @@ pub(super) fn ensure(input: &Input) -> Result<()> {
             rows, compression, ..
         } => data_set(&unfinished, *rows, *compression)?,
         Input::Rows { recipe, bytes, .. } => recipe_rows(&unfinished, recipe, *bytes)?,
+        // Its maker looks at the name's ending, so it is made in place.
+        Input::Made { command, .. } => return made(path, command),
     }
     fs::rename(unfinished, path)?;
     Ok(())
@@ -70,6 +75,24 @@ pub(super) fn ensure(input: &Input) -> Result<()> {
 /// Reads the file once.
 pub(super) fn warm(input: &Input) -> Result<()> {
     io::copy(&mut File::open(input.path())?, &mut io::sink())?;
+    Ok(())
+}
+
+fn made(path: &Path, command: &[String]) -> Result<()> {
+    let target = path.display().to_string();
+    let words: Vec<String> = command
+        .iter()
+        .map(|word| word.replace("{}", &target))
+        .collect();
+    let (program, arguments) = words.split_first().context("a command")?;
+    let status = Command::new(program)
+        .args(arguments)
+        .stdout(Stdio::null())
+        .status()?;
+    if !status.success() {
+        let _ = fs::remove_file(path);
+        bail!("{} ended with {status}", words.join(" "));
+    }
     Ok(())
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Group {
     /// The same by the clock, where that is asked for.
     pub(super) least_wall: Option<f64>,
     pub(super) files: Vec<Input>,
+    /// The page cache is dropped before every run.
+    pub(super) cold: bool,
     pub(super) contestants: Vec<Contestant>,
 }
 
@@ -80,7 +82,7 @@ fn work(words: &[&str]) -> Vec<String> {
     command
 }
 
-fn other(words: &[&str]) -> Vec<String> {
+pub(super) fn other(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
@@ -97,7 +99,9 @@ fn reads(name: &'static str, command: Vec<String>, rows: u64) -> Contestant {
 
 fn path(input: &Input) -> String {
     match input {
-        Input::DataSet { path, .. } | Input::Rows { path, .. } => path.display().to_string(),
+        Input::DataSet { path, .. } | Input::Rows { path, .. } | Input::Made { path, .. } => {
+            path.display().to_string()
+        }
     }
 }
 
@@ -113,6 +117,7 @@ fn sequential(rows: u64, folder: &Path) -> Group {
         title: "Read all pages, none".to_owned(),
         least: 0.95,
         least_wall: Some(0.95),
+        cold: false,
         contestants: vec![reads("ours", work(&["rows", &file]), rows), dd],
         files: vec![input],
     }
@@ -128,6 +133,7 @@ fn values(word: &str, input: &Input, rows: u64) -> Group {
         title: format!("Decode all values, {word}"),
         least: 1.5,
         least_wall: None,
+        cold: false,
         contestants: vec![
             reads("ours", work(&["values", &file]), rows),
             reads("ReadStat", other(&[&readstat, &file]), rows),
@@ -163,6 +169,7 @@ fn decompression(word: &str, input: &Input, rows: u64) -> Group {
         title: format!("Decompress all rows, {word}"),
         least: 1.5,
         least_wall: None,
+        cold: false,
         contestants: vec![
             reads("ours", work(&["rows", &file]), rows),
             reads(
@@ -192,6 +199,7 @@ fn writing(rows: u64, folder: &Path) -> Group {
         // At most 1.6 times the CPU seconds.
         least: 1.0 / 1.6,
         least_wall: Some(0.95),
+        cold: false,
         contestants: vec![
             writes(reads(
                 "ours",
@@ -238,6 +246,7 @@ fn encoding(
         title: format!("Encode {how}, rows of the {recipe} recipe"),
         least,
         least_wall: None,
+        cold: false,
         contestants: vec![
             packs("ours", work(&["encode", &file, &row_bytes, how])),
             packs("zlib level 1 (C)", other(&[&python, &script, &file])),

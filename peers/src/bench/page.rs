@@ -7,10 +7,8 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::groups::Group;
-use super::{Measured, Options};
+use super::{Measured, Options, Subject};
 use crate::places::root;
-
-const FILE: &str = "docs/benchmarks/format.md";
 
 /// The table of a group, and whether ours reaches what it must.
 pub(super) fn group(group: &Group, measured: &[Measured]) -> String {
@@ -76,10 +74,22 @@ fn verdict(is_reached: bool) -> &'static str {
 
 /// Writes the page.
 pub(super) fn write(options: &Options, groups: &[String]) -> Result<()> {
+    let (title, name, introduction) = match options.subject {
+        Subject::Format => (
+            "Speed of reading and writing SAS7BDAT",
+            "format",
+            INTRODUCTION,
+        ),
+        Subject::Sort => (
+            "Speed of the external sort",
+            "sort",
+            super::sort::INTRODUCTION,
+        ),
+    };
     let mut page = format!(
-        "# Speed of reading and writing SAS7BDAT\n\n\
-        `cargo xtask bench format --rows {} --rotations {}`, {}, commit {}.\n\n\
-        {INTRODUCTION}\n",
+        "# {title}\n\n\
+        `cargo xtask bench {name} --rows {} --rotations {}`, {}, commit {}.\n\n\
+        {introduction}\n",
         options.rows,
         options.rotations,
         machine(),
@@ -88,7 +98,7 @@ pub(super) fn write(options: &Options, groups: &[String]) -> Result<()> {
     for group in groups {
         let _ = write!(page, "\n{group}");
     }
-    let path = root().join(FILE);
+    let path = root().join(format!("docs/benchmarks/{name}.md"));
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
