@@ -90,6 +90,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let folder = options.folder.clone();
     let folder = folder.unwrap_or_else(|| installed("bench"));
     fs::create_dir_all(&folder)?;
+    // The tree may move on meanwhile.
+    let commit = page::commit();
     let mut results = Vec::new();
     let groups = match options.subject {
         Subject::Format => groups::all(options.rows, &folder),
@@ -106,7 +108,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         results.push(text);
     }
     if options.only.is_empty() {
-        page::write(options, &results)?;
+        page::write(options, &commit, &results)?;
     }
     Ok(())
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use sas7bdat::Seekable;
+
 use crate::compare::{self, Comparison};
 use crate::dump;
 use crate::known::{self, Area, Known};
@@ -109,6 +111,7 @@ fn check_written(folder: &Path, keep: bool, only: &str) -> Result<Report> {
                 "{name}: our reader: {kind}: put in and read: {example}"
             ));
         }
+        report.against_rules(&name, &file)?;
         report.read += 1;
         for peer in &mut peers {
             report.ask(peer, &name, &file, &scratch)?;
@@ -208,6 +211,15 @@ impl Report {
                 }
             }
         }
+    }
+
+    /// What we write must keep the rules of layout that SAS keeps.
+    fn against_rules(&mut self, name: &str, file: &Path) -> Result<()> {
+        let violations = sas7bdat::check::check(Seekable::new(fs::File::open(file)?))?;
+        for violation in violations {
+            self.unexplained.push(format!("{name}: ours: {violation}"));
+        }
+        Ok(())
     }
 
     /// Prints the counts, writes the table, and gives back what has no reason.

@@ -73,7 +73,7 @@ fn verdict(is_reached: bool) -> &'static str {
 }
 
 /// Writes the page.
-pub(super) fn write(options: &Options, groups: &[String]) -> Result<()> {
+pub(super) fn write(options: &Options, commit: &str, groups: &[String]) -> Result<()> {
     let (title, name, introduction) = match options.subject {
         Subject::Format => (
             "Speed of reading and writing SAS7BDAT",
@@ -88,12 +88,11 @@ pub(super) fn write(options: &Options, groups: &[String]) -> Result<()> {
     };
     let mut page = format!(
         "# {title}\n\n\
-        `cargo xtask bench {name} --rows {} --rotations {}`, {}, commit {}.\n\n\
+        `cargo xtask bench {name} --rows {} --rotations {}`, {}, commit {commit}.\n\n\
         {introduction}\n",
         options.rows,
         options.rotations,
         machine(),
-        said(&["git", "rev-parse", "--short", "HEAD"]),
     );
     for group in groups {
         let _ = write!(page, "\n{group}");
@@ -128,6 +127,11 @@ fn machine() -> String {
         .count();
     let kernel = said(&["uname", "-sr"]);
     format!("{} ({cores} virtual cores), {kernel}", field("model name"))
+}
+
+/// What is being measured.
+pub(super) fn commit() -> String {
+    said(&["git", "rev-parse", "--short", "HEAD"])
 }
 
 fn said(command: &[&str]) -> String {
