@@ -2,10 +2,14 @@
 
 use anyhow::Result;
 
+use crate::fuzz;
 use crate::process;
 use crate::tidy;
 
-/// Format, lints as errors, documentation as errors, tidiness.
+/// Seconds for each fuzz target: enough to see that it still stands.
+const FUZZ_SECONDS: u32 = 3;
+
+/// Format, lints as errors, documentation as errors, tidiness, a moment of fuzzing.
 pub(crate) fn run_checks() -> Result<()> {
     process::run(&["cargo", "fmt", "--all", "--check"])?;
     process::run(&[
@@ -18,5 +22,7 @@ pub(crate) fn run_checks() -> Result<()> {
         "warnings",
     ])?;
     process::run(&["cargo", "doc", "--workspace", "--no-deps", "--quiet"])?;
-    tidy::run()
+    tidy::run()?;
+    fuzz::check()?;
+    fuzz::run(FUZZ_SECONDS, 1)
 }

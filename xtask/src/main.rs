@@ -6,6 +6,7 @@
 )]
 
 mod ci;
+mod fuzz;
 mod process;
 mod tidy;
 
@@ -35,6 +36,15 @@ enum Task {
         /// What is measured
         #[command(subcommand)]
         subject: Subject,
+    },
+    /// Fuzz targets, each for some seconds; what fails is kept in `fuzz/artifacts`
+    Fuzz {
+        /// Seconds per target
+        #[arg(long, default_value_t = 5)]
+        seconds: u32,
+        /// Decides every input: another one tries others
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
     },
 }
 
@@ -91,5 +101,6 @@ fn main() -> Result<()> {
             arguments.insert(0, name.to_owned());
             peers("bench", &arguments)
         }
+        Task::Fuzz { seconds, seed } => fuzz::run(seconds, seed),
     }
 }

@@ -41,9 +41,10 @@ fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> i
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let in_use = session_of(&name).is_some_and(|(process_id, made_on)| {
-            made_on != host || ::io::process::is_alive(process_id)
-        });
+        let in_use = match session_of(&name) {
+            Some((process_id, made_on)) => made_on != host || ::io::process::is_alive(process_id),
+            None => marker::is_in_use(directory),
+        };
         found.push(Found {
             path: directory.to_owned(),
             holds,
@@ -57,7 +58,7 @@ fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> i
         return Ok(());
     }
     let entries = match fs::read_dir(directory) {
-        Err(error) if depth > 0 && error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        Err(error) if depth > 0 && is_passed_over(&error) => return Ok(()),
         other => other?,
     };
     for entry in entries {
@@ -67,6 +68,14 @@ fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> i
         }
     }
     Ok(())
+}
+
+/// Folders that nobody may read, and those that vanished meanwhile.
+fn is_passed_over(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound
+    )
 }
 
 /// Removes a marked folder, its marker last: what is cut short can be cleaned again.

@@ -40,6 +40,8 @@ pub enum Happening<'a> {
         name: &'a str,
         /// Its process.
         process_id: u32,
+        /// Just before it was started.
+        started: Instant,
     },
     /// A process ended.
     Ended {
@@ -47,6 +49,8 @@ pub enum Happening<'a> {
         name: &'a str,
         /// What it used.
         finished: Finished,
+        /// Just before it was started.
+        started: Instant,
         /// Elapsed time.
         real: Duration,
     },
@@ -107,6 +111,7 @@ fn supervise(
             tell(Happening::Launched {
                 name: &starts[next].name,
                 process_id,
+                started,
             })?;
             next += 1;
         }
@@ -156,9 +161,11 @@ fn collect(
                 let job = running.remove(at);
                 let real = job.started.elapsed();
                 ended += 1;
+                let name = &starts[job.index].name;
                 tell(Happening::Ended {
-                    name: &starts[job.index].name,
+                    name,
                     finished,
+                    started: job.started,
                     real,
                 })?;
             }

@@ -1,10 +1,13 @@
-//! The file that marks a folder as made by Gristmill. What lacks it is never removed.
+//! The file that marks a folder as made by Gristmill, and is locked while the folder is in use. What
+//! lacks it is never removed.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use engine::session::MARKER;
+
+use crate::orphans::session_of;
 
 /// What a marked folder holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,51 +32,133 @@ impl Holds {
             Self::Work => "work",
         }
     }
+
+    fn signature(self) -> String {
+        format!("made by gristmill: {}\n", self.name())
+    }
 }
 
-/// Makes `directory` (and its parents) and marks it; one that is there must be marked or empty.
-pub fn make(directory: &Path, holds: Holds) -> io::Result<()> {
+/// A folder in use: nobody else takes or removes it while this lives.
+#[derive(Debug)]
+pub struct InUse {
+    _locked: File,
+}
+
+/// Makes `directory` (and its parents), marks it and takes it into use. One that is there must be
+/// marked or empty, and not in use.
+pub fn make(directory: &Path, holds: Holds) -> io::Result<InUse> {
     fs::create_dir_all(directory)?;
-    if read(directory).is_some() {
-        return Ok(());
+    if read(directory).is_none() {
+        if fs::read_dir(directory)?.next().is_some() {
+            let message = format!(
+                "{} holds files that Gristmill did not make",
+                directory.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, message));
+        }
+        fs::write(directory.join(MARKER), holds.signature())?;
     }
-    if fs::read_dir(directory)?.next().is_some() {
-        let message = format!(
-            "{} holds files that Gristmill did not make",
-            directory.display()
-        );
-        return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, message));
+    let file = OpenOptions::new()
+        .write(true)
+        .open(directory.join(MARKER))?;
+    match file.try_lock() {
+        Ok(()) => Ok(InUse { _locked: file }),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("{} is in use by another run", directory.display());
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
+        }
+        Err(TryLockError::Error(error)) => Err(error),
     }
-    fs::write(directory.join(MARKER), format!("{}\n", holds.name()))
 }
 
-/// What a folder holds; `None` if it is not marked.
+/// What a folder holds; `None` if it is not marked as ours. A session marks its WORK and utility
+/// directories, which have names of their own, with an empty file.
 pub fn read(directory: &Path) -> Option<Holds> {
-    let text = fs::read_to_string(directory.join(MARKER)).ok()?;
-    Some(match text.trim() {
-        "data" => Holds::Data,
-        "output" => Holds::Output,
-        "run" => Holds::Run,
-        // A session marks its WORK and utility directories with an empty file.
-        _ => Holds::Work,
-    })
+    let path = directory.join(MARKER);
+    if !fs::symlink_metadata(&path).ok()?.is_file() {
+        return None;
+    }
+    let text = fs::read_to_string(path).ok()?;
+    let known = [Holds::Data, Holds::Output, Holds::Run];
+    if let Some(holds) = known.into_iter().find(|holds| text == holds.signature()) {
+        return Some(holds);
+    }
+    let name = directory.file_name()?.to_string_lossy();
+    (text.is_empty() && session_of(&name).is_some()).then_some(Holds::Work)
 }
 
-/// Files below a folder with their lengths, links not followed.
+/// True if a run holds the folder right now.
+pub fn is_in_use(directory: &Path) -> bool {
+    let Ok(file) = OpenOptions::new().write(true).open(directory.join(MARKER)) else {
+        return false;
+    };
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// Files below a folder with their lengths, links not followed. What vanishes meanwhile is passed
+/// over: jobs come and go.
 pub fn files(directory: &Path) -> io::Result<Vec<(PathBuf, u64)>> {
     let mut found = Vec::new();
     let mut waiting = vec![directory.to_owned()];
     while let Some(directory) = waiting.pop() {
-        for entry in fs::read_dir(&directory)? {
+        let Some(entries) = unless_gone(fs::read_dir(&directory))? else {
+            continue;
+        };
+        for entry in entries {
             let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
+            let Some(metadata) = unless_gone(entry.metadata())? else {
+                continue;
+            };
+            if metadata.is_dir() {
                 waiting.push(entry.path());
             } else {
-                found.push((entry.path(), entry.metadata()?.len()));
+                found.push((entry.path(), metadata.len()));
             }
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// `None` for something that is not there any more.
+pub(crate) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_of_somebody_else_is_none_of_ours() {
+        let root = tempfile::tempdir().unwrap();
+        for text in ["theme=dark\n", "", "data\n"] {
+            fs::write(root.path().join(MARKER), text).unwrap();
+            assert_eq!(read(root.path()), None, "{text:?}");
+        }
+        let session = root.path().join("SAS_work00010000001E4B_here");
+        fs::create_dir(&session).unwrap();
+        fs::write(session.join(MARKER), "").unwrap();
+        assert_eq!(read(&session), Some(Holds::Work));
+    }
+
+    #[test]
+    fn a_folder_in_use_is_not_taken_twice() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("d");
+        let held = make(&path, Holds::Data).unwrap();
+        assert!(is_in_use(&path));
+        assert!(
+            make(&path, Holds::Data)
+                .unwrap_err()
+                .to_string()
+                .contains("another run")
+        );
+        drop(held);
+        assert!(!is_in_use(&path));
+        make(&path, Holds::Data).unwrap();
+    }
 }

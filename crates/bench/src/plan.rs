@@ -37,6 +37,8 @@ pub enum Scale {
 pub struct HostFacts {
     /// Physical cores.
     pub cores: u32,
+    /// How they were counted, or that they were given.
+    pub cores_basis: String,
     /// Memory, bytes.
     pub memory: Bytes,
     /// Free bytes for data, utility files and outputs, by file system: directories on the same
@@ -54,8 +56,6 @@ pub struct FreeSpace {
     /// How many times the input's bytes go there at the peak: 1 each for inputs, utility files,
     /// outputs.
     pub copies: u32,
-    /// True if inputs are among them.
-    pub has_inputs: bool,
 }
 
 /// A run as it will be.
@@ -75,6 +75,8 @@ pub struct Plan {
     pub seed: u64,
     /// Physical cores.
     pub cores: u32,
+    /// How they were counted, or that they were given.
+    pub cores_basis: String,
     /// Memory of the node.
     pub memory: Bytes,
     /// SAS options of every job.
@@ -160,7 +162,9 @@ pub enum Error {
 
 /// Makes the plan, or says why it cannot be carried out.
 pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, Error> {
-    let job_count = request.jobs.unwrap_or(host.cores * suite.jobs_per_core);
+    let per_core = host.cores.saturating_mul(suite.jobs_per_core);
+    let job_count = request.jobs.unwrap_or(per_core);
+    check_options(request)?;
     if !(1..=10_000).contains(&job_count) {
         return Err(Error::Usage(format!(
             "--jobs {job_count}: 1 to 10000 are allowed"
@@ -194,6 +198,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         qualifying: false,
         seed: request.seed,
         cores: host.cores,
+        cores_basis: host.cores_basis.clone(),
         memory: host.memory,
         options: suite.options.clone(),
         notes: Vec::new(),
@@ -204,6 +209,23 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
     options(suite, request, &mut plan);
     check_space(&plan, host)?;
     Ok(plan)
+}
+
+/// Options are tried before anything is staged; what changes how many rows a job sees would make
+/// verification fail on intact data.
+fn check_options(request: &Request) -> Result<(), Error> {
+    let mut tried = engine::options::Options::new(1);
+    for (name, value) in &request.options {
+        if ["OBS", "FIRSTOBS"].contains(&name.to_ascii_uppercase().as_str()) {
+            let message = format!("--option {name}: a suite's jobs read all rows; use --scale");
+            return Err(Error::Usage(message));
+        }
+        let value = (!value.is_empty()).then_some(value.as_str());
+        tried
+            .set(name, value)
+            .map_err(|message| Error::Usage(format!("--option {name}: {message}")))?;
+    }
+    Ok(())
 }
 
 fn numbered(text: &str, job: u32) -> String {
@@ -382,10 +404,10 @@ mod tests {
             directory: "/d".into(),
             free,
             copies: 3,
-            has_inputs: true,
         };
         HostFacts {
             cores: 4,
+            cores_basis: "given".into(),
             memory: Bytes::gib(16),
             free: vec![space],
         }
@@ -454,5 +476,20 @@ mod tests {
             message.contains("/d") && message.contains("107 GB are free"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn options_are_tried_before_anything_is_staged() {
+        for (name, value, part) in [
+            ("FOO", "1", "FOO is not recognized"),
+            ("SORTSIZE", "bogus", "SORTSIZE=bogus is not valid"),
+            ("OBS", "100", "a suite's jobs read all rows"),
+        ] {
+            let mut request = request(Scale::Demonstration);
+            request.options.insert(name.to_owned(), value.to_owned());
+            let suite = builtin("large-sorts").unwrap();
+            let message = plan(&suite, &request, &host(100)).unwrap_err().to_string();
+            assert!(message.contains(part), "{message}");
+        }
     }
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::io::cache;
 use base::units::Bytes;
 use results::assemble::assemble;
-use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult};
+use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time};
 
 use crate::launch::{self, Happening, Start};
-use crate::marker::{self, Holds};
+use crate::marker::{self, Holds, InUse};
 use crate::orphans;
 use crate::plan::{Plan, PlannedJob};
 use crate::stage::Stage;
@@ -98,7 +98,7 @@ pub struct Outcome {
 #[non_exhaustive]
 pub enum Error {
     /// The file system refused.
-    #[error("failed to {action}: {source}")]
+    #[error("failed to {action}")]
     Io {
         /// What was being done.
         action: String,
@@ -115,7 +115,7 @@ fn failed(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     |source| Error::Io { action, source }
 }
 
-/// Seconds since the Unix epoch.
+/// Seconds since the Unix epoch, for people and names.
 fn now() -> f64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -130,19 +130,22 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome, Error> {
     let name = run_name(&config.plan.suite);
+    let stage = open_stage(config)?;
+    let (directory, _in_use) = create_directory(config, &name)?;
     let run = Run {
+        began: Instant::now(),
         config,
         stop,
         output: config
             .directories
             .output
             .join(format!("gristmill-output-{name}")),
-        directory: create_directory(config, &name)?,
-        stage: open_stage(config)?,
+        directory,
+        stage,
     };
     let interrupted = run.carry_out(watcher)?;
     if interrupted {
-        run.event(&Event::new(now(), EventKind::Interrupted))?;
+        run.event(&Event::new(run.time(), EventKind::Interrupted))?;
     }
     if !config.keep && run.output.exists() {
         let found = crate::clean::Found {
@@ -157,7 +160,7 @@ pub fn run(
     let result = assemble(&run.directory)?;
     if !interrupted {
         run.directory.write_result(&result)?;
-        run.event(&Event::new(now(), EventKind::RunFinished))?;
+        run.event(&Event::new(run.time(), EventKind::RunFinished))?;
     }
     Ok(Outcome {
         directory: run.directory,
@@ -180,7 +183,7 @@ fn run_name(suite: &str) -> String {
     )
 }
 
-fn create_directory(config: &Config, name: &str) -> Result<RunDirectory, Error> {
+fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse), Error> {
     let plan = &config.plan;
     let directories = &config.directories;
     let record = RunPlan {
@@ -195,6 +198,7 @@ fn create_directory(config: &Config, name: &str) -> Result<RunDirectory, Error> 
         started_unix_s: now(),
         node: config.node.clone(),
         cores: plan.cores,
+        cores_basis: plan.cores_basis.clone(),
         memory_bytes: plan.memory.0,
         qualifying: plan.qualifying,
         notes: plan.notes.clone(),
@@ -220,8 +224,9 @@ fn create_directory(config: &Config, name: &str) -> Result<RunDirectory, Error> 
             .collect(),
     };
     let path = directories.runs.join(name);
-    marker::make(&path, Holds::Run).map_err(failed(format!("make {}", path.display())))?;
-    Ok(RunDirectory::create(&path, &record)?)
+    let in_use =
+        marker::make(&path, Holds::Run).map_err(failed(format!("make {}", path.display())))?;
+    Ok((RunDirectory::create(&path, &record)?, in_use))
 }
 
 fn open_stage(config: &Config) -> Result<Stage, Error> {
@@ -236,6 +241,8 @@ fn open_stage(config: &Config) -> Result<Stage, Error> {
 }
 
 struct Run<'a> {
+    /// What durations count from.
+    began: Instant,
     config: &'a Config,
     stop: &'a AtomicBool,
     output: PathBuf,
@@ -246,6 +253,19 @@ struct Run<'a> {
 impl Run<'_> {
     fn event(&self, event: &Event) -> Result<(), Error> {
         Ok(self.directory.add_event(event)?)
+    }
+
+    fn time(&self) -> Time {
+        self.time_of(Instant::now())
+    }
+
+    /// The time of a moment that may be past already.
+    fn time_of(&self, moment: Instant) -> Time {
+        let at_s = moment.saturating_duration_since(self.began).as_secs_f64();
+        Time {
+            unix_s: now() - moment.elapsed().as_secs_f64(),
+            at_s,
+        }
     }
 
     fn stopped(&self) -> bool {
@@ -277,7 +297,7 @@ impl Run<'_> {
             "flush the file system of {}",
             self.output.display()
         )))?;
-        let mut event = Event::new(now(), EventKind::Flushed);
+        let mut event = Event::new(self.time(), EventKind::Flushed);
         event.real_s = Some(began.elapsed().as_secs_f64());
         self.event(&event)
     }
@@ -297,7 +317,7 @@ impl Run<'_> {
                     Bytes(orphan.bytes),
                     orphan.process_id
                 );
-                self.event(&Event::new(now(), EventKind::OrphanRemoved).with_detail(detail))?;
+                self.event(&Event::new(self.time(), EventKind::OrphanRemoved).with_detail(detail))?;
             }
         }
         Ok(())
@@ -306,7 +326,7 @@ impl Run<'_> {
     /// False if staging was stopped.
     fn fill_stage(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         watcher.phase("staging");
-        self.event(&Event::new(now(), EventKind::StageStarted))?;
+        self.event(&Event::new(self.time(), EventKind::StageStarted))?;
         let plan = &self.config.plan;
         let progress = AtomicU64::new(0);
         let total = plan.input_bytes();
@@ -327,7 +347,7 @@ impl Run<'_> {
             "{} files made ({}), {} kept",
             done.made, done.bytes, done.kept
         );
-        self.event(&Event::new(now(), EventKind::StageFinished).with_detail(detail))?;
+        self.event(&Event::new(self.time(), EventKind::StageFinished).with_detail(detail))?;
         Ok(true)
     }
 
@@ -343,22 +363,24 @@ impl Run<'_> {
     /// Drops the caches, or evicts the staged files, and measures what is still cached.
     fn make_cold(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
         let paths = self.input_paths();
+        let mut dropped = false;
         let how = if self.config.warm {
             "warm start: nothing was evicted".to_owned()
         } else {
             watcher.phase("evicting");
-            match cache::drop_all() {
-                Ok(()) => "the page cache of the host was dropped".to_owned(),
-                Err(_) => {
-                    for path in &paths {
-                        let action = format!("evict {}", path.display());
-                        cache::evict(path).map_err(failed(action))?;
-                    }
-                    "staged files were evicted (dropping all caches needs root)".to_owned()
+            dropped = cache::drop_all().is_ok();
+            if dropped {
+                "the page cache of the host was dropped".to_owned()
+            } else {
+                for path in &paths {
+                    let action = format!("evict {}", path.display());
+                    cache::evict(path).map_err(failed(action))?;
                 }
+                "staged files were evicted (dropping all caches needs root)".to_owned()
             }
         };
-        let mut event = Event::new(now(), EventKind::Evicted);
+        let mut event = Event::new(self.time(), EventKind::Evicted);
+        event.caches_dropped = Some(dropped);
         event.cached_share = cached_share(&paths).map_err(failed("measure what is cached"))?;
         let share = event
             .cached_share
@@ -371,7 +393,7 @@ impl Run<'_> {
     /// Starts the jobs; true if they were stopped.
     fn launch(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         let action = format!("make {}", self.output.display());
-        marker::make(&self.output, Holds::Output).map_err(failed(action))?;
+        let _in_use = marker::make(&self.output, Holds::Output).map_err(failed(action))?;
         let plan = &self.config.plan;
         let starts = plan
             .jobs
@@ -387,13 +409,18 @@ impl Run<'_> {
         let mut looked = 0u32;
         launch::run(&starts, self.stop, |happening| {
             let event = match happening {
-                Happening::Launched { name, process_id } => Event {
+                Happening::Launched {
+                    name,
+                    process_id,
+                    started,
+                } => Event {
                     process_id: Some(process_id),
-                    ..Event::of_job(now(), EventKind::JobLaunched, name)
+                    ..Event::of_job(self.time_of(started), EventKind::JobLaunched, name)
                 },
                 Happening::Ended {
                     name,
                     finished,
+                    started,
                     real,
                 } => Event {
                     exit: finished.exit,
@@ -403,7 +430,7 @@ impl Run<'_> {
                     detail: finished
                         .signal
                         .map(|signal| format!("ended by signal {signal}")),
-                    ..Event::of_job(now(), EventKind::JobFinished, name)
+                    ..Event::of_job(self.time_of(started + real), EventKind::JobFinished, name)
                 },
                 Happening::Tick { running, ended } => {
                     // Twice a second is enough for the eye and costs nothing.
@@ -492,7 +519,7 @@ impl Run<'_> {
             }
             watcher.verifying(done, jobs.len());
             let findings = self.check(job)?;
-            let mut event = Event::of_job(now(), EventKind::JobVerified, &job.name);
+            let mut event = Event::of_job(self.time(), EventKind::JobVerified, &job.name);
             event.findings = Some(findings);
             self.event(&event)?;
         }
@@ -530,26 +557,28 @@ impl Run<'_> {
     /// Compares what the job read with what was staged, by the hashes taken while reading.
     fn input_as_read(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
         let dataset = &self.config.plan.datasets[job.input];
-        let staged = self.stage.staged(&dataset.name);
+        let staged = self.stage.staged(&dataset.name).map(|known| known.row_hash);
         let steps = self.directory.steps(&job.name)?;
-        let read = steps.iter().flat_map(|step| &step.inputs);
-        let wrong = read
-            .filter(|input| {
-                input
-                    .name
-                    .eq_ignore_ascii_case(&format!("in.{}", dataset.name))
-            })
-            .any(|input| input.row_hash.as_ref() != staged.as_ref().map(|known| &known.row_hash));
-        Ok(if wrong {
-            let mut findings = vec![format!(
-                "the rows that the job read from {} are not those staged",
+        let name = format!("in.{}", dataset.name);
+        let inputs = steps.iter().flat_map(|step| &step.inputs);
+        let mut reads = inputs
+            .filter(|input| input.name.eq_ignore_ascii_case(&name))
+            .peekable();
+        if reads.peek().is_none() {
+            return Ok(vec![format!(
+                "the job left no record of having read {}",
                 dataset.name
-            )];
-            findings.extend(self.damaged_input(job));
-            findings
-        } else {
-            Vec::new()
-        })
+            )]);
+        }
+        if reads.all(|input| input.row_hash == staged) {
+            return Ok(Vec::new());
+        }
+        let mut findings = vec![format!(
+            "the rows that the job read from {} are not those staged",
+            dataset.name
+        )];
+        findings.extend(self.damaged_input(job));
+        Ok(findings)
     }
 
     /// Where the staged file differs from its seed, if it does.

@@ -15,7 +15,7 @@ use recipe::{Generator, Recipe};
 use sas7bdat::{Compression, WriteOptions, Writer};
 use serde::{Deserialize, Serialize};
 
-use crate::marker::{self, Holds};
+use crate::marker::{self, Holds, InUse};
 use crate::plan::{Plan, PlannedDataset};
 
 /// What is staged, beside the data.
@@ -64,6 +64,7 @@ impl Staged {
 #[derive(Debug)]
 pub struct Stage {
     directory: PathBuf,
+    _in_use: InUse,
     manifest: Mutex<BTreeMap<String, Staged>>,
 }
 
@@ -81,7 +82,7 @@ pub struct Done {
 impl Stage {
     /// Opens (or makes and marks) the folder.
     pub fn open(directory: &Path) -> io::Result<Self> {
-        marker::make(directory, Holds::Data)?;
+        let in_use = marker::make(directory, Holds::Data)?;
         let manifest = match fs::read(directory.join(MANIFEST)) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
                 let path = directory.join(MANIFEST);
@@ -98,6 +99,7 @@ impl Stage {
         };
         Ok(Self {
             directory: directory.to_owned(),
+            _in_use: in_use,
             manifest: Mutex::new(manifest),
         })
     }

@@ -71,7 +71,8 @@ pub struct RunArgs {
     /// Jobs [default: as many per core as the suite says]
     #[arg(long, value_name = "N")]
     pub jobs: Option<u32>,
-    /// Physical cores that the run may use [default: those of the host]
+    /// Physical cores that rates are divided by, and jobs counted by [default: those of the host
+    /// within the affinity mask and the cgroup's quota]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub cores: Option<u32>,
     /// Set a SAS system option for every job, such as FILELOCKS=NONE
@@ -80,7 +81,8 @@ pub struct RunArgs {
     /// Seed of the data: the same seed gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Start with whatever is cached instead of evicting the input first
+    /// Start with whatever is cached. Otherwise the page cache of the whole host is dropped as root,
+    /// or the staged files are evicted
     #[arg(long)]
     pub warm: bool,
     /// Keep the outputs after they were verified

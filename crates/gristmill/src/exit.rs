@@ -19,6 +19,18 @@ pub enum Exit {
     Sas(u8),
 }
 
+impl Exit {
+    /// The worse of two answers: no, then no answer, then good.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::No, _) | (_, Self::No) => Self::No,
+            (Self::NoAnswer, _) | (_, Self::NoAnswer) => Self::NoAnswer,
+            _ => other,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {

@@ -207,6 +207,16 @@ fn a_lock_of_another_process_is_respected() {
 }
 
 #[test]
+fn a_record_that_cannot_be_written_is_no_success() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("p.sas"), "data a; x = 1; run;").unwrap();
+    let arguments = ["exec", "p.sas", "--work", ".", "--steps", "/dev/full"];
+    let output = gristmill(&arguments, directory.path());
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("ERROR: failed to write /dev/full"));
+}
+
+#[test]
 fn a_vanished_directory_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let program = "libname gone 'nowhere'; data gone.a; x = 1; run;";

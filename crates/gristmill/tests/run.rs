@@ -178,6 +178,61 @@ fn a_run_stages_sorts_verifies_and_reports() {
 }
 
 #[test]
+fn elapsed_time_covers_every_job() {
+    let bench = Bench::new();
+    bench.run(&["--warm"]);
+    let result = bench.run_directory().result().unwrap().unwrap();
+    let longest = result
+        .jobs
+        .iter()
+        .filter_map(|job| job.real_s)
+        .fold(0.0, f64::max);
+    let elapsed = result.aggregate.elapsed_s.unwrap();
+    assert!(elapsed >= longest, "{elapsed} s for a job of {longest} s");
+}
+
+#[test]
+fn two_runs_do_not_share_a_stage() {
+    let bench = Bench::new();
+    let mut first = bench.start(120.0);
+    bench.wait_for_launch();
+    let second = bench.run(&[]);
+    assert_eq!(second.status.code(), Some(3));
+    assert!(
+        text(&second.stderr).contains("is in use by another run"),
+        "{}",
+        text(&second.stderr)
+    );
+    let listed = bench.output(&["clean", "--yes"]);
+    assert!(
+        text(&listed.stdout).contains("in use, stays"),
+        "{}",
+        text(&listed.stdout)
+    );
+    assert!(
+        bench
+            .path("gristmill-bench/gristmill-large-sorts/s1.sas7bdat")
+            .exists()
+    );
+    signal(&first, Signal::INT);
+    first.wait().unwrap();
+}
+
+#[test]
+fn a_lost_record_of_steps_is_not_zero_bytes() {
+    let bench = Bench::new();
+    bench.run(&["--warm"]);
+    let run = bench.run_directory();
+    fs::remove_file(run.path().join("result.json")).unwrap();
+    fs::write(run.job("sort_2").join("steps.jsonl"), "").unwrap();
+    let shown = bench.output(&["report", "--json", &run.path().display().to_string()]);
+    let result: results::run::RunResult = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(result.jobs[1].read_bytes, None);
+    assert_eq!(result.aggregate.mb_per_s, None);
+    assert_eq!(result.verdict.result, "inconclusive");
+}
+
+#[test]
 fn compressed_outputs_are_verified_too() {
     let bench = Bench::new();
     let output = bench.run(&["--option", "compress=char", "--warm"]);
@@ -231,7 +286,7 @@ fn a_killed_launcher_leaves_a_readable_run_and_nothing_running() {
     assert_eq!(run.result().unwrap(), None);
     let output = bench.output(&["report", &run.path().display().to_string()]);
     let table = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     assert!(
         table.contains("did not finish") && table.contains("Verdict: inconclusive"),
         "{table}"
@@ -252,6 +307,11 @@ fn an_interrupted_run_ends_its_jobs_and_exits_130() {
             .iter()
             .any(|event| event.event == EventKind::Interrupted)
     );
+    let shown = bench.output(&[
+        "report",
+        &bench.run_directory().path().display().to_string(),
+    ]);
+    assert!(text(&shown.stdout).contains("Verdict: inconclusive: the run was interrupted"));
     assert!(session_directories(bench.directory.path()).is_empty());
 }
 

@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::cgroup;
+
 /// Usable cores, and how they were counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cores {
@@ -22,10 +24,7 @@ pub fn live() -> Cores {
     let siblings: Vec<Option<(String, String)>> =
         processors.iter().map(|cpu| core_of(*cpu)).collect();
     let virtual_machine = fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| is_virtual(&text));
-    let quota = fs::read_to_string("/sys/fs/cgroup/cpu.max")
-        .ok()
-        .and_then(|text| quota(&text));
-    count(&siblings, virtual_machine, quota)
+    count(&siblings, virtual_machine, cgroup::processors())
 }
 
 fn affinity() -> Vec<usize> {
@@ -44,7 +43,8 @@ fn core_of(cpu: usize) -> Option<(String, String)> {
             .ok()
             .map(|text| text.trim().to_owned())
     };
-    Some((read("physical_package_id")?, read("core_id")?))
+    // The list of siblings names a core: core_id repeats across dies and clusters on some machines.
+    Some((read("physical_package_id")?, read("thread_siblings_list")?))
 }
 
 /// True if /proc/cpuinfo shows the hypervisor flag.
@@ -54,13 +54,6 @@ pub fn is_virtual(cpuinfo: &str) -> bool {
         line.split_ascii_whitespace()
             .any(|flag| flag == "hypervisor")
     })
-}
-
-/// Processors that cgroup v2's `cpu.max` ("200000 100000" or "max 100000") allows.
-pub fn quota(cpu_max: &str) -> Option<f64> {
-    let mut fields = cpu_max.split_ascii_whitespace();
-    let (quota, period): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    (period > 0.0).then(|| quota / period)
 }
 
 fn count(
@@ -133,10 +126,9 @@ mod tests {
 
     #[test]
     fn a_quota_takes_cores_away() {
-        let cores = count(&topology(&[0, 1, 2, 3]), false, quota("250000 100000"));
+        let cores = count(&topology(&[0, 1, 2, 3]), false, Some(2.5));
         assert_eq!(cores.physical, 2);
         assert!(cores.basis.contains("cgroup"), "{}", cores.basis);
-        assert_eq!(quota("max 100000"), None);
     }
 
     #[test]

@@ -2,5 +2,6 @@
 //!
 //! Start reading at [`cores`].
 
+mod cgroup;
 pub mod cores;
 pub mod memory;

@@ -5,9 +5,8 @@ use std::fs;
 /// Memory that a run on this host has, bytes; `None` if nothing tells.
 pub fn live() -> Option<u64> {
     let total = total_bytes(&fs::read_to_string("/proc/meminfo").ok()?)?;
-    let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let limit = limit.and_then(|text| text.trim().parse().ok());
-    Some(limit.map_or(total, |limit: u64| limit.min(total)))
+    let limit = crate::cgroup::memory();
+    Some(limit.map_or(total, |limit| limit.min(total)))
 }
 
 /// `MemTotal` of /proc/meminfo, bytes.

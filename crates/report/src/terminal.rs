@@ -32,10 +32,11 @@ fn heading(out: &mut String, plan: &RunPlan) {
     line(
         out,
         &format!(
-            "  {} jobs, {} of input, {} cores, memory {}; {}",
+            "  {} jobs, {} of input, {} cores ({}), memory {}; {}",
             plan.jobs.len(),
             Bytes(plan.jobs.iter().map(|job| job.input_bytes).sum()),
             plan.cores,
+            plan.cores_basis,
             Bytes(plan.memory_bytes),
             plan.scale_reason,
         ),
@@ -77,10 +78,17 @@ fn jobs(out: &mut String, result: &RunResult) {
             .user_s
             .zip(job.system_s)
             .map(|(user, system)| user + system);
-        let ratio = cpu.zip(job.real_s).map(|(cpu, real)| cpu / real);
-        let rate = job
-            .real_s
-            .map(|real| (job.read_bytes + job.write_bytes) as f64 / 1e6 / real);
+        let ratio = cpu
+            .zip(job.real_s.filter(|real| *real > 0.0))
+            .map(|(cpu, real)| cpu / real);
+        let moved = job
+            .read_bytes
+            .zip(job.write_bytes)
+            .map(|(read, written)| read + written);
+        let real = job.real_s.filter(|real| *real > 0.0);
+        let rate = moved
+            .zip(real)
+            .map(|(bytes, real)| bytes as f64 / 1e6 / real);
         line(
             out,
             &format!(
@@ -135,6 +143,13 @@ fn channels(out: &mut String, result: &RunResult) {
     line(out, "");
 }
 
+/// Share of the bytes read that came from devices, %.
+fn device_share(result: &RunResult) -> Option<f64> {
+    let all = &result.aggregate;
+    let (device, read) = all.device_read_bytes.zip(all.read_bytes)?;
+    (read > 0).then(|| device as f64 / read as f64 * 100.0)
+}
+
 fn aggregate(out: &mut String, plan: &RunPlan, result: &RunResult) {
     let all = &result.aggregate;
     let rows = [
@@ -177,6 +192,11 @@ fn aggregate(out: &mut String, plan: &RunPlan, result: &RunResult) {
             "Bytes moved per byte sorted",
             figure(all.moved_per_sorted, 3),
             "(4 when sorts spill)",
+        ),
+        (
+            "Read from devices, of all reads",
+            figure(device_share(result), 1),
+            "% (as the kernel counts; the rest came from caches)",
         ),
         (
             "Input cached at the start",

@@ -1,20 +1,19 @@
 //! The figures of a run from what its directory holds, whether it was finished or not: the plan, the
 //! events so far, the steps that jobs have finished.
 
+mod verdict;
+
 use std::collections::BTreeMap;
 
 use crate::run::{
-    Aggregate, ChannelResult, Error, Event, EventKind, JobPlan, JobResult, Requirement,
-    RunDirectory, RunPlan, RunResult, Verdict,
+    Aggregate, ChannelResult, Error, Event, EventKind, JobPlan, JobResult, RunDirectory, RunPlan,
+    RunResult,
 };
 use crate::statistics::summarize;
 use crate::step::StepRecord;
 
-/// Total throughput per physical core that SAS asks of storage, MB/s (10^6), lower bound.
-const REQUIRED_MB_PER_S_PER_CORE: f64 = 100.0;
-
-/// Above this cached share a run did not measure storage.
-const CACHED_SHARE_MAX: f64 = 0.05;
+/// Bytes of a block in `ru_inblock`.
+const BLOCK_BYTES: u64 = 512;
 
 /// Reads a run directory and computes its figures.
 pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
@@ -39,7 +38,7 @@ pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
             .elapsed_s
             .map(|elapsed| bytes as f64 / 1e6 / elapsed);
     }
-    let verdict = verdict(&plan, &jobs, &aggregate);
+    let verdict = verdict::verdict(&plan, &jobs, &aggregate, &events);
     let (schema, run, suite) = (
         crate::SCHEMA.to_owned(),
         plan.run.clone(),
@@ -61,7 +60,7 @@ fn time_of(events: &[Event], kind: EventKind, pick: fn(f64, f64) -> f64) -> Opti
     events
         .iter()
         .filter(|event| event.event == kind)
-        .map(|event| event.unix_s)
+        .map(|event| event.at_s)
         .reduce(pick)
 }
 
@@ -80,7 +79,9 @@ fn job_result(
     let finished = find(EventKind::JobFinished);
     let findings = find(EventKind::JobVerified).and_then(|event| event.findings.clone());
     let launched = find(EventKind::JobLaunched);
-    let channels = || steps.iter().flat_map(|step| step.channels.values());
+    // Without a record of its steps nothing is known of a job's traffic, which is not 0.
+    let sum =
+        |of: fn(&StepRecord) -> u64| (!steps.is_empty()).then(|| steps.iter().map(of).sum::<u64>());
     let sorts = || steps.iter().filter_map(|step| step.sort.as_ref());
     JobResult {
         name: job.name.clone(),
@@ -92,14 +93,33 @@ fn job_result(
         exit: finished.and_then(|event| event.exit),
         verified: findings.as_ref().map(Vec::is_empty),
         findings: findings.unwrap_or_default(),
-        read_bytes: channels().map(|channel| channel.read_bytes).sum(),
-        write_bytes: channels().map(|channel| channel.write_bytes).sum(),
+        read_bytes: sum(|step| {
+            step.channels
+                .values()
+                .map(|channel| channel.read_bytes)
+                .sum()
+        }),
+        write_bytes: sum(|step| {
+            step.channels
+                .values()
+                .map(|channel| channel.write_bytes)
+                .sum()
+        }),
+        device_read_bytes: sum(|step| step.block_input * BLOCK_BYTES),
         sorted_bytes: sorts().map(|sort| sort.rows * sort.row_bytes).sum(),
         sort_runs: sorts().map(|sort| sort.runs).sum(),
         launched_s: launched
             .zip(first_launch)
-            .map(|(event, first)| event.unix_s - first),
+            .map(|(event, first)| event.at_s - first),
     }
+}
+
+/// The sum of a figure that every job which ran must have; absent if one has it not.
+fn total(jobs: &[JobResult], of: fn(&JobResult) -> Option<u64>) -> Option<u64> {
+    jobs.iter()
+        .filter(|job| job.real_s.is_some() || of(job).is_some())
+        .map(of)
+        .sum()
 }
 
 fn aggregate(
@@ -121,20 +141,20 @@ fn aggregate(
         sum(|job| job.user_s),
         sum(|job| job.system_s),
     );
-    let bytes_moved = jobs
-        .iter()
-        .map(|job| job.read_bytes + job.write_bytes)
-        .sum::<u64>();
+    let read_bytes = total(jobs, |job| job.read_bytes);
+    let bytes_moved = read_bytes
+        .zip(total(jobs, |job| job.write_bytes))
+        .map(|(read, written)| read + written);
     let sorted = jobs.iter().map(|job| job.sorted_bytes).sum::<u64>();
-    let megabytes = bytes_moved as f64 / 1e6;
-    let mb_per_s = elapsed_s.map(|elapsed| megabytes / elapsed);
+    let megabytes = bytes_moved.map(|bytes| bytes as f64 / 1e6);
     let flushed = events
         .iter()
         .find(|event| event.event == EventKind::Flushed);
     let flush_s = flushed.and_then(|event| event.real_s);
-    let mb_per_s_flushed = elapsed_s
-        .zip(flush_s)
-        .map(|(elapsed, flush)| megabytes / (elapsed + flush));
+    let mb_per_s_flushed = megabytes
+        .zip(elapsed_s.zip(flush_s))
+        .map(|(megabytes, (elapsed, flush))| megabytes / (elapsed + flush));
+    let per_sorted = |bytes: u64| (sorted > 0).then(|| bytes as f64 / sorted as f64);
     Aggregate {
         elapsed_s,
         first_done_s: since_launch(time_of(events, EventKind::JobFinished, f64::min)),
@@ -144,81 +164,15 @@ fn aggregate(
         cpu_real_mean_of_ratios: summarize(&ratios).map(|summary| summary.mean),
         cpu_real_ratio_of_sums: (real_s > 0.0).then(|| (user_s + system_s) / real_s),
         bytes_moved,
-        mb_per_s,
+        read_bytes,
+        device_read_bytes: total(jobs, |job| job.device_read_bytes),
+        mb_per_s: megabytes
+            .zip(elapsed_s)
+            .map(|(megabytes, elapsed)| megabytes / elapsed),
         flush_s,
         mb_per_s_flushed,
         mb_per_s_per_core: mb_per_s_flushed.map(|rate| rate / f64::from(plan.cores.max(1))),
-        moved_per_sorted: (sorted > 0).then(|| bytes_moved as f64 / sorted as f64),
+        moved_per_sorted: bytes_moved.and_then(per_sorted),
         cached_share: events.iter().rev().find_map(|event| event.cached_share),
     }
-}
-
-fn verdict(plan: &RunPlan, jobs: &[JobResult], aggregate: &Aggregate) -> Verdict {
-    let say = |result: &str, reason: String, requirements| Verdict {
-        result: result.to_owned(),
-        reason,
-        requirements,
-    };
-    let unfinished = jobs.iter().filter(|job| job.exit.is_none()).count();
-    if let Some(job) = jobs.iter().find(|job| !job.findings.is_empty()) {
-        let reason = format!("job {}: {}", job.name, job.findings.join("; "));
-        return say("fail", reason, Vec::new());
-    }
-    if let Some(job) = jobs
-        .iter()
-        .find(|job| job.exit.is_some_and(|exit| exit > 1))
-    {
-        return say(
-            "fail",
-            format!("job {} ended with errors; see its log", job.name),
-            Vec::new(),
-        );
-    }
-    if unfinished > 0 {
-        let reason = format!("{unfinished} of {} jobs did not finish", jobs.len());
-        return say("inconclusive", reason, Vec::new());
-    }
-    if plan.demonstration {
-        return say(
-            "not_shown",
-            "demonstration scale gives no verdict".to_owned(),
-            Vec::new(),
-        );
-    }
-    let Some(value) = aggregate.mb_per_s_per_core else {
-        return say(
-            "inconclusive",
-            "no throughput was measured".to_owned(),
-            Vec::new(),
-        );
-    };
-    let enough = value >= REQUIRED_MB_PER_S_PER_CORE;
-    let requirement = Requirement {
-        id: "throughput-per-core".to_owned(),
-        value,
-        threshold: REQUIRED_MB_PER_S_PER_CORE,
-        unit: "MB/s per physical core, reads and writes".to_owned(),
-        result: if enough { "pass" } else { "fail" }.to_owned(),
-        source: "SAS: 100-150 MB/s per physical core (Isilon F810 paper, section on sizing)"
-            .to_owned(),
-    };
-    let cached = plan.cold
-        && aggregate
-            .cached_share
-            .is_none_or(|share| share > CACHED_SHARE_MAX);
-    if !plan.qualifying || cached || !plan.cold {
-        let reason = if plan.qualifying {
-            "the input was not shown to be out of the cache at the start".to_owned()
-        } else {
-            "all files together are less than three times the memory: caches may have helped"
-                .to_owned()
-        };
-        return say("inconclusive", reason, vec![requirement]);
-    }
-    let reason = format!("{value:.0} MB/s per core against {REQUIRED_MB_PER_S_PER_CORE:.0} needed");
-    say(
-        if enough { "pass" } else { "fail" },
-        reason,
-        vec![requirement],
-    )
 }

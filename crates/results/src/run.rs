@@ -37,8 +37,10 @@ pub struct RunPlan {
     pub started_unix_s: f64,
     /// Host name.
     pub node: String,
-    /// Physical cores that the run may use.
+    /// Physical cores that rates are divided by.
     pub cores: u32,
+    /// How they were counted, or that they were given.
+    pub cores_basis: String,
     /// Memory of the node, bytes.
     pub memory_bytes: u64,
     /// How the scale came about, a sentence.
@@ -72,11 +74,22 @@ pub struct JobPlan {
     pub symbols: BTreeMap<String, String>,
 }
 
+/// When something happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Time {
+    /// Seconds since the Unix epoch.
+    pub unix_s: f64,
+    /// Seconds since the run began, monotonic.
+    pub at_s: f64,
+}
+
 /// A line of `events.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Seconds since the Unix epoch.
+    /// Seconds since the Unix epoch, by the wall clock: for people, never for durations.
     pub unix_s: f64,
+    /// Seconds since the run began, by the monotonic clock.
+    pub at_s: f64,
     /// What happened.
     pub event: EventKind,
     /// The job it happened to, if any.
@@ -106,13 +119,17 @@ pub struct Event {
     /// Share of the staged input in the page cache, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_share: Option<f64>,
+    /// Whether the page cache of the whole host was dropped before the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caches_dropped: Option<bool>,
 }
 
 impl Event {
     /// An event with nothing but its time and kind.
-    pub fn new(unix_s: f64, event: EventKind) -> Self {
+    pub fn new(time: Time, event: EventKind) -> Self {
         Self {
-            unix_s,
+            unix_s: time.unix_s,
+            at_s: time.at_s,
             event,
             job: None,
             detail: None,
@@ -123,14 +140,15 @@ impl Event {
             system_s: None,
             findings: None,
             cached_share: None,
+            caches_dropped: None,
         }
     }
 
     /// The same, of a job.
-    pub fn of_job(unix_s: f64, event: EventKind, job: &str) -> Self {
+    pub fn of_job(time: Time, event: EventKind, job: &str) -> Self {
         Self {
             job: Some(job.to_owned()),
-            ..Self::new(unix_s, event)
+            ..Self::new(time, event)
         }
     }
 
@@ -247,10 +265,15 @@ pub struct JobResult {
     /// What verification found wrong, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
-    /// Bytes read over all channels.
-    pub read_bytes: u64,
+    /// Bytes read over all channels; absent if the job left no record of its steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
     /// Bytes written over all channels.
-    pub write_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_bytes: Option<u64>,
+    /// Bytes read from devices on behalf of the process, as the kernel counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_read_bytes: Option<u64>,
     /// Rows' bytes that were sorted.
     pub sorted_bytes: u64,
     /// Utility-file runs of its sorts.
@@ -293,8 +316,16 @@ pub struct Aggregate {
     /// Sum of CPU times / sum of elapsed times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_real_ratio_of_sums: Option<f64>,
-    /// Bytes moved over all channels.
-    pub bytes_moved: u64,
+    /// Bytes moved over all channels; absent if a job that ran left no record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_moved: Option<u64>,
+    /// Bytes read over all channels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
+    /// Bytes of them that came from devices, as the kernel counts them (network file systems may
+    /// not be counted).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device_read_bytes: Option<u64>,
     /// Bytes moved over the elapsed time, MB/s (10^6).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
@@ -320,7 +351,7 @@ pub struct Aggregate {
 #[non_exhaustive]
 pub enum Error {
     /// The file system refused.
-    #[error("failed to {action} {}: {source}", path.display())]
+    #[error("failed to {action} {}", path.display())]
     Io {
         /// `read`, `write`, `create`.
         action: &'static str,
@@ -330,7 +361,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file is not what its name says.
-    #[error("failed to read {} (line {line}): {source}", path.display())]
+    #[error("failed to read {} (line {line})", path.display())]
     Json {
         /// Which file.
         path: PathBuf,
@@ -508,7 +539,7 @@ mod tests {
     fn event(job: &str) -> Event {
         Event {
             exit: Some(0),
-            ..Event::of_job(1.0, EventKind::JobFinished, job)
+            ..Event::of_job(Time::default(), EventKind::JobFinished, job)
         }
     }
 

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -37,6 +38,7 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
     };
     let store: Arc<dyn Store> = Arc::new(AccountedStore::new(real, accounts.clone()));
     let temporaries = Arc::new(Temporaries::default());
+    let lost = Arc::new(AtomicBool::new(false));
     if let Some(path) = &args.progress {
         show_progress(path.clone(), accounts.clone());
     }
@@ -62,9 +64,10 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
         include: Box::new(|path| {
             fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
         }),
-        observer: observer(args.steps.as_deref(), accounts)?,
+        observer: observer(args.steps.as_deref(), accounts, lost.clone())?,
     };
     match session::run(setup, &args.program.display().to_string(), &text) {
+        Ok(_) if lost.load(Ordering::Relaxed) => Ok(Exit::CouldNotRun),
         Ok(ended) => Ok(Exit::Sas(ended.exit_code())),
         Err(failure) => {
             for line in failure.lines {
@@ -155,7 +158,11 @@ fn seed() -> u64 {
 }
 
 /// Writes a line per step, or nothing but still settles the accounts at every step.
-fn observer(path: Option<&Path>, accounts: Arc<Accounts>) -> Result<Observer> {
+fn observer(
+    path: Option<&Path>,
+    accounts: Arc<Accounts>,
+    lost: Arc<AtomicBool>,
+) -> Result<Observer> {
     let Some(path) = path else {
         return Ok(Box::new(|_| ()));
     };
@@ -167,10 +174,13 @@ fn observer(path: Option<&Path>, accounts: Arc<Accounts>) -> Result<Observer> {
         let mut line = serde_json::to_vec(&record).expect("records have only plain keys");
         line.push(b'\n');
         if let Err(error) = file.write_all(&line) {
-            ui::say(&format!(
-                "WARNING: failed to write {}: {error}",
-                path.display()
-            ));
+            // The program goes on, but its record is not whole: the exit code says so.
+            if !lost.swap(true, Ordering::Relaxed) {
+                ui::say(&format!(
+                    "ERROR: failed to write {}: {error}",
+                    path.display()
+                ));
+            }
         }
     }))
 }

@@ -10,6 +10,7 @@ use crate::ui;
 
 /// Runs the verb.
 pub fn run(args: &ReportArgs) -> Result<Exit> {
+    let mut exit = Exit::Good;
     for path in &args.runs {
         let directory = RunDirectory::open(path);
         let explain = || format!("failed to report on {}", path.display());
@@ -23,6 +24,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         } else {
             ui::data(report::terminal::run(&plan, &result).trim_end());
         }
+        exit = exit.and(super::run::exit_of(&result.verdict));
     }
-    Ok(Exit::Good)
+    Ok(exit)
 }

@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use base::units::Bytes;
 use bench::plan::{FreeSpace, HostFacts, Plan, Request, Scale};
 use bench::run::{Config, Directories, Outcome};
-use bench::{plan, suite};
+use bench::{marker, plan, suite};
+use results::run::Verdict;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -70,11 +71,16 @@ fn tell(args: &RunArgs, outcome: &Outcome) -> Result<Exit> {
     if outcome.interrupted {
         return Ok(Exit::Interrupted);
     }
-    Ok(match result.verdict.result.as_str() {
+    Ok(exit_of(&result.verdict))
+}
+
+/// The exit code that says what a run shows.
+pub fn exit_of(verdict: &Verdict) -> Exit {
+    match verdict.result.as_str() {
         "fail" => Exit::No,
         "inconclusive" => Exit::NoAnswer,
         _ => Exit::Good,
-    })
+    }
 }
 
 /// Makes the directories absolute (jobs run elsewhere) and makes sure they are there.
@@ -109,8 +115,15 @@ fn host_facts(args: &RunArgs, directories: &Directories) -> Result<HostFacts> {
     let memory = host::memory::live().context("failed to read the size of the memory")?;
     Ok(HostFacts {
         cores: args.cores.unwrap_or(cores.physical),
+        cores_basis: match args.cores {
+            None => cores.basis,
+            Some(_) => format!(
+                "given by --cores; the host has {} ({})",
+                cores.physical, cores.basis
+            ),
+        },
         memory: Bytes(memory),
-        free: free_spaces(directories)?,
+        free: free_spaces(&args.suite, directories)?,
     })
 }
 
@@ -122,20 +135,24 @@ fn existing(path: &Path) -> &Path {
 }
 
 /// Free space per file system, with what the run will put on each.
-fn free_spaces(directories: &Directories) -> Result<Vec<FreeSpace>> {
+fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>> {
     let mut found: Vec<(u64, FreeSpace)> = Vec::new();
+    // What is staged already is kept or replaced: its bytes count as free.
+    let stage = directories.data.join(format!("gristmill-{suite}"));
+    let staged = marker::files(&stage).context("failed to look at what is staged")?;
+    let staged = staged.iter().map(|(_, bytes)| bytes).sum();
     let uses = [
-        (&directories.data, true),
-        (&directories.util, false),
-        (&directories.output, false),
+        (&directories.data, staged),
+        (&directories.util, 0),
+        (&directories.output, 0),
     ];
-    for (directory, inputs) in uses {
+    for (directory, staged) in uses {
         let there = existing(directory);
         let explain = || format!("failed to find the free space at {}", there.display());
         let device = rustix::fs::stat(there).with_context(explain)?.st_dev;
         if let Some((_, space)) = found.iter_mut().find(|(known, _)| *known == device) {
             space.copies += 1;
-            space.has_inputs |= inputs;
+            space.free.0 += staged;
             continue;
         }
         let answer = rustix::fs::statvfs(there).with_context(explain)?;
@@ -143,9 +160,8 @@ fn free_spaces(directories: &Directories) -> Result<Vec<FreeSpace>> {
             device,
             FreeSpace {
                 directory: directory.display().to_string(),
-                free: Bytes(answer.f_bavail * answer.f_frsize),
+                free: Bytes(answer.f_bavail * answer.f_frsize + staged),
                 copies: 1,
-                has_inputs: inputs,
             },
         ));
     }

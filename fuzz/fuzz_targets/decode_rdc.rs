@@ -1,0 +1,5 @@
+//! libFuzzer's driver of [`fuzz::decode_rdc`].
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz::decode_rdc(bytes));

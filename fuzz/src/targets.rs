@@ -1,0 +1,5 @@
+//! The targets, by what they feed.
+
+pub(crate) mod codec;
+pub(crate) mod data_set;
+pub(crate) mod text;
