@@ -160,8 +160,8 @@ impl Random {
     }
 }
 
-/// Compresses to 0.81 (char) and 0.86 (binary) of its size, as the data sets of the published
-/// figures that ours are compared with. Mostly measured numbers, some counts, amounts, dates and missing ones, and padded words.
+/// Compresses to 0.81 (char) and 0.86 (binary) of its size: mostly measured numbers,
+/// some counts, dates and missing ones, and padded words.
 pub(super) fn fill(row: &mut [u8], number: u64, random: &mut Random) {
     let (numbers, mut texts) = row.split_at_mut(240);
     for (column, place) in numbers.chunks_exact_mut(8).enumerate() {
