@@ -14,7 +14,8 @@ use crate::places::root;
 pub(super) fn group(group: &Group, measured: &[Measured]) -> String {
     let mut text = format!("## {}\n\n", group.title);
     text.push_str(
-        "| | CPU s: min, median, max | MB per CPU s | wall s, median | others' load, cores | ours : it, by CPU | by wall |\n|---|---|---|---|---|---|---|\n",
+        "| | CPU s: min, median, max | MB per CPU s | wall s, median | others' load, cores \
+        | ours : it, by CPU | by wall |\n|---|---|---|---|---|---|---|\n",
     );
     let Some(ours) = measured.first() else {
         return text;
@@ -105,12 +106,14 @@ pub(super) fn write(options: &Options, commit: &str, groups: &[String]) -> Resul
     Ok(())
 }
 
-const INTRODUCTION: &str = "36 columns (30 numbers of 8 bytes, 6 texts of 2 to 40 bytes), rows of 336 bytes, pages of 64 KiB; the
+const INTRODUCTION: &str = "\
+36 columns (30 numbers of 8 bytes, 6 texts of 2 to 40 bytes), rows of 336 bytes, pages of 64 KiB; the
 files are in the page cache. Every contestant is a process of its own on one thread; they take turns,
 each rotation begins with another one. CPU seconds are user and system time of the process (wait4);
 Python's readers and the encoders tell the time after start-up and input. MB are 10^6 bytes of
-decoded rows. miniz_oxide is shown for information: the bar is zlib itself. Others' load is what all other processes kept busy meanwhile, in cores: with much of
-it, wall-clock figures say little. A ratio above 1 means that ours is faster, by medians.";
+decoded rows. miniz_oxide is shown for information: the bar is zlib itself. Others' load is what all
+other processes kept busy meanwhile, in cores: with much of it, wall-clock figures say little. A ratio
+above 1 means that ours is faster, by medians.";
 
 fn machine() -> String {
     let cpus = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

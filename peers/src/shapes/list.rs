@@ -29,7 +29,7 @@ const SECOND: [(&str, Rows); 2] = [
 ];
 
 /// Shapes other than the matrix of options, each with every compression.
-const EDGES: [&str; 18] = [
+const EDGES: [&str; 19] = [
     "column-1",
     "column-1-char",
     "columns-2",
@@ -41,6 +41,7 @@ const EDGES: [&str; 18] = [
     "lengths",
     "missing",
     "runs",
+    "runs-strict",
     "zeros",
     "signature",
     "signature-text",
@@ -166,22 +167,18 @@ fn edge(name: &str, options: WriteOptions) -> Shape {
         "columns-32767" => shape(many(32_767), big(1 << 18), 5, values::ordinary),
         "char-only" => shape(texts(), options, 2000, values::ordinary),
         "non-ascii" => shape(non_ascii(), options, 500, values::ordinary),
-        "wlatin1" => {
-            let variables = vec![
-                Variable::numeric("zähler"),
-                Variable::character("größe", 20),
-            ];
-            let options = WriteOptions {
-                encoding: Encoding::WLATIN1,
-                ..options
-            };
-            shape(variables, options, 50, values::incompressible)
-        }
+        "wlatin1" => shape(german(), latin(options), 50, values::incompressible),
         "lengths" => shape(lengths(), options, 2000, values::incompressible),
         "missing" => shape(lengths(), options, 56, values::all_missing),
-        "runs" => {
+        "runs" | "runs-strict" => {
             let variables = vec![Variable::numeric("id"), Variable::character("text", 9000)];
-            shape(variables, options, 320, values::runs)
+            let strict = name == "runs-strict";
+            shape(
+                variables,
+                WriteOptions { strict, ..options },
+                320,
+                values::runs,
+            )
         }
         "zeros" => {
             let variables = (0..1200).map(|k| Variable::numeric(format!("n{k}")));
@@ -192,22 +189,28 @@ fn edge(name: &str, options: WriteOptions) -> Shape {
             shape(variables, options, 500, values::signatures)
         }
         "signature-text" => {
-            let options = WriteOptions {
-                encoding: Encoding::WLATIN1,
-                ..options
-            };
-            shape(
-                one(Variable::character("text", 808)),
-                options,
-                500,
-                values::text_signatures,
-            )
+            let variables = one(Variable::character("text", 808));
+            shape(variables, latin(options), 500, values::text_signatures)
         }
         "labels" => shape(labelled(), options, 20, values::ordinary),
         "row-32k" => shape(long(), big(1 << 17), 40, values::incompressible),
         "formats" => shape(formatted(), options, 20, values::ordinary),
         _ => shape(mixed(), options, 2000, values::incompressible),
     }
+}
+
+fn latin(options: WriteOptions) -> WriteOptions {
+    WriteOptions {
+        encoding: Encoding::WLATIN1,
+        ..options
+    }
+}
+
+fn german() -> Vec<Variable> {
+    vec![
+        Variable::numeric("zähler"),
+        Variable::character("größe", 20),
+    ]
 }
 
 fn lengths() -> Vec<Variable> {
@@ -262,7 +265,7 @@ fn formatted() -> Vec<Variable> {
         ("TIME", 0, 0),
         ("COMMA", 32, 31),
         ("E8601DA", 10, 0),
-        ("A_FORMAT_OF_THIRTY_TWO_BYTES_XXX", 5, 1),
+        ("A_FORMAT_OF_THIRTY_TWO_BYTES_ABC", 5, 1),
     ];
     let with = |(k, (name, width, decimals)): (usize, (&str, u16, u16))| {
         let format = Format {

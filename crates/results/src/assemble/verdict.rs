@@ -225,7 +225,7 @@ mod tests {
         ("unfinished", |_, job, _| job.exit = None),
         ("cached", |_, _, all| all.cached_share = Some(0.5)),
         ("cached or not is unknown", |_, _, all| {
-            all.cached_share = None
+            all.cached_share = None;
         }),
         ("no figure", |_, _, all| all.mb_per_s_per_core = None),
     ];
