@@ -150,7 +150,8 @@ fn compare_batches(bytes: &[u8], whole: bool) {
     }
 }
 
-/// A seek leads to the row of that number, unless the file lies about where rows are.
+/// A seek leads to the row of that number. A file with violations may lie about where rows are, in
+/// its index of row numbers for one; nothing is asserted then but that a seek comes back.
 fn seek(bytes: &[u8], hashes: &Hashes, clean: bool) {
     let Ok(mut reader) = Reader::open(bytes) else {
         return;
