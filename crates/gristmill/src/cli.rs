@@ -42,6 +42,13 @@ pub enum Verb {
     Report(ReportArgs),
     /// List what Gristmill staged or left below a directory, and remove it with --yes
     Clean(CleanArgs),
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
 }
 
 /// Arguments of `run`.

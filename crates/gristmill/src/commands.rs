@@ -3,6 +3,7 @@
 pub mod clean;
 pub mod data;
 pub mod exec;
+pub mod manual;
 mod record;
 pub mod report;
 pub mod run;

@@ -19,6 +19,8 @@ fn main() -> ExitCode {
         Verb::Run(args) => commands::run::run(&args),
         Verb::Exec(args) => commands::exec::run(&args),
         Verb::Report(args) => commands::report::run(&args),
+        Verb::Completions { shell } => commands::manual::completions(shell),
+        Verb::Man => commands::manual::man(),
         Verb::Clean(args) => commands::clean::run(&args),
         Verb::Data(args) => commands::data::run(&args),
     };
