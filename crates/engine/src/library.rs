@@ -160,6 +160,12 @@ pub fn check_libref(libref: &str, directory: &Path) -> Result<(), String> {
             "{libref} is not a valid SAS name of at most {LIBREF_MAX} characters."
         ));
     }
+    if libref.eq_ignore_ascii_case("WORK") {
+        return Err(
+            "WORK is the session's own library and cannot be assigned; choose another libref."
+                .to_owned(),
+        );
+    }
     if directory.as_os_str().is_empty() {
         return Err(format!(
             "LIBNAME {libref} needs the path of a directory in quotation marks."

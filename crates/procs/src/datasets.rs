@@ -99,6 +99,12 @@ fn delete(
 ) -> Outcome<()> {
     let member = world.libraries.member(&library.libref, member, span)?;
     let name = member.full_name();
+    if library.read_only {
+        return Err(Failure::at(
+            span,
+            format!("{name} cannot be deleted: the library was assigned with ACCESS=READONLY."),
+        ));
+    }
     let channel: Channel = library.write_channel();
     let path = member.path();
     let there = world

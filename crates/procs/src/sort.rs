@@ -62,7 +62,8 @@ fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
                 continue;
             }
             "NODUPKEY" => no_duplicate_keys = true,
-            // Rows with equal keys always keep their order; NOEQUALS only allows to lose it.
+            // Rows with equal keys always keep their order; NOEQUALS only allows to lose it. FORCE
+            // matters only where a sort in place is refused, and the refusal speaks of it.
             "EQUALS" | "NOEQUALS" | "FORCE" => {}
             "THREADS" => options.threads = true,
             "NOTHREADS" => options.threads = false,
@@ -113,7 +114,7 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     for condition in &statements.conditions {
         input.filter(condition)?;
     }
-    let out = output_target(statements)?;
+    let out = output_target(statements, &input, world)?;
     let member = world.libraries.resolve(out)?;
     let out_options = DatasetOptions::read(out)?;
     let kept = kept_fields(input.fields(), &out_options, &member.full_name())?;
@@ -175,19 +176,34 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     Ok(())
 }
 
-/// OUT=, or the input itself; then its options that choose rows may not lose any silently.
-fn output_target(statements: &Statements) -> Outcome<&DatasetRef> {
-    match &statements.out {
-        Some(out) => Ok(out),
-        None if statements.data.options.is_empty() && statements.conditions.is_empty() => {
-            Ok(&statements.data)
+/// OUT=, or the input itself; then what chooses rows or variables may not lose any silently.
+fn output_target<'a>(
+    statements: &'a Statements,
+    input: &Input,
+    world: &World,
+) -> Outcome<&'a DatasetRef> {
+    let whole = !input.is_filtered() && input.has_every_variable();
+    let unseen = world.options.firstobs > 1 || world.options.obs < u64::MAX;
+    let (target, allowed) = match &statements.out {
+        None => (
+            &statements.data,
+            whole && statements.data.options.is_empty(),
+        ),
+        // OUT= that names the input says what it does; OPTIONS OBS= somewhere before does not.
+        Some(out) => {
+            let in_place = world.libraries.resolve(out)? == *input.member();
+            (out, whole || !(in_place && unseen))
         }
-        None => Err(Failure::at(
-            &statements.data.span,
-            "Sorting a part of a data set in place would lose the rest: name another data set with \
-             OUT=.",
-        )),
+    };
+    if allowed {
+        return Ok(target);
     }
+    Err(Failure::at(
+        &target.span,
+        "Sorting a part of a data set in place would lose the rest, and FORCE does not allow it yet: \
+         name another data set with OUT=. Data set options, WHERE, and the system options OBS= and \
+         FIRSTOBS= choose a part.",
+    ))
 }
 
 fn kept_fields(fields: &[Field], options: &DatasetOptions<'_>, name: &str) -> Outcome<Vec<Field>> {
