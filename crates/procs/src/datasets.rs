@@ -119,6 +119,9 @@ fn delete(
         }
         return Ok(());
     }
+    if !library.work {
+        member.refuse_indexes(world.store.as_ref())?;
+    }
     world.note(&format!("Deleting {name} (memtype=DATA)."));
     world
         .store

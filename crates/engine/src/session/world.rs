@@ -59,6 +59,8 @@ pub struct World {
     pub outputs: Vec<DatasetUse>,
     /// What the step in progress sorted.
     pub sort: Option<SortSummary>,
+    /// Warnings that follow the errors that stopped the step in progress.
+    pub aftermath: Vec<String>,
     /// `LIB.MEMBER` made last: the default of DATA=.
     pub last_dataset: Option<(String, String)>,
 }
