@@ -141,6 +141,7 @@ impl Session {
             inputs: Vec::new(),
             outputs: Vec::new(),
             sort: None,
+            writers: Arc::default(),
             aftermath: Vec::new(),
             last_dataset: None,
         };

@@ -71,18 +71,7 @@ impl Output {
         }
         let file = create_locked(world, &member, channel, &mut held)?;
         world.temporaries.add_file(channel, &lock_path);
-        let compression = plan
-            .compress
-            .or(member.library.compress)
-            .unwrap_or(world.options.compress);
-        let asked = compression;
-        let compression = compression.effective(variables);
-        if asked != compression {
-            world.note(&format!(
-                "Compression was disabled for data set {name} because compression overhead would \
-                 increase the size of the data set."
-            ));
-        }
+        let compression = compression(world, &member, variables, &plan);
         let layout = Layout::new(variables, compression);
         let bufsize = plan.bufsize.or(member.library.bufsize);
         let page_bytes = world.options.page_bytes(bufsize, layout.row_bytes);
@@ -212,6 +201,28 @@ impl Output {
             variables: self.variables,
         }
     }
+}
+
+/// COMPRESS= in force, unless compressed rows would only be larger.
+fn compression(
+    world: &mut World,
+    member: &Member,
+    variables: &[Variable],
+    plan: &OutputPlan,
+) -> Compression {
+    let asked = plan
+        .compress
+        .or(member.library.compress)
+        .unwrap_or(world.options.compress);
+    let effective = asked.effective(variables);
+    if asked != effective {
+        world.note(&format!(
+            "Compression was disabled for data set {} because compression overhead would increase \
+             the size of the data set.",
+            member.full_name()
+        ));
+    }
+    effective
 }
 
 /// How far an unfinished data set had come.
