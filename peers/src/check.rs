@@ -23,9 +23,10 @@ pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
     /// What has no reason.
     unexplained: Vec<String>,
-    /// Files read by ours, refused by ours, differing in some peer.
+    /// Files that ours read, refused, and that are listed and not there.
     read: usize,
     refused: usize,
+    skipped: usize,
     values: u64,
 }
 
@@ -65,6 +66,10 @@ fn check_corpus(folder: &Path, only: &str) -> Result<Report> {
     let ours = folder.join("ours.txt");
     for entry in manifest::read(&source)? {
         if !entry.file.contains(only) {
+            continue;
+        }
+        if !source.join(&entry.file).exists() {
+            report.skipped += 1;
             continue;
         }
         let file = plain(&source.join(&entry.file), folder)?;
@@ -144,6 +149,7 @@ impl Report {
             unexplained: Vec::new(),
             read: 0,
             refused: 0,
+            skipped: 0,
             values: 0,
         })
     }
@@ -227,9 +233,10 @@ impl Report {
         let mut differing: Vec<&str> = self.rows.iter().map(|row| row.file.as_str()).collect();
         differing.dedup();
         let counts = format!(
-            "{} files read, {} refused as they must be; in {} some peer differs; {} values compared",
+            "{} files read, {} refused as they must be, {} skipped; in {} some peer differs; {} values compared",
             self.read,
             self.refused,
+            self.skipped,
             differing.len(),
             self.values
         );
