@@ -388,7 +388,7 @@ mod tests {
             .unwrap();
         let file = Background::new(file, budget(1));
         let outcomes: Vec<_> = (0..1000)
-            .map(|number| file.write_at(number, &[0; 65_536]).is_ok())
+            .map(|number| file.write_at(number, &vec![0; 65_536]).is_ok())
             .collect();
         let written = outcomes.iter().take_while(|ok| **ok).count();
         assert!((19..40).contains(&written), "{written} writes passed");
