@@ -387,8 +387,9 @@ mod tests {
             .create(Channel::Util, Path::new("/a"), Creation::New)
             .unwrap();
         let file = Background::new(file, budget(1));
+        let block = vec![0; 65_536];
         let outcomes: Vec<_> = (0..1000)
-            .map(|number| file.write_at(number, &[0; 65_536]).is_ok())
+            .map(|number| file.write_at(number, &block).is_ok())
             .collect();
         let written = outcomes.iter().take_while(|ok| **ok).count();
         assert!((19..40).contains(&written), "{written} writes passed");
