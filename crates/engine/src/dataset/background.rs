@@ -232,8 +232,11 @@ impl Drop for Writer {
 }
 
 impl StoreFile for Background {
+    /// Who reads has written what there is to write: the thread ends and another file may have one.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        self.drain()?;
+        if let Some(writer) = self.state().writer.take() {
+            writer.drain()?;
+        }
         self.file.read_at(offset, buffer)
     }
 
@@ -323,6 +326,10 @@ mod tests {
         };
         let first = Background::new(memory_file("/a"), budget.clone());
         let second = Background::new(memory_file("/b"), budget.clone());
+        assert!(write(&first) && !write(&second));
+        first.read_at(0, &mut [0]).unwrap();
+        assert!(first.state().writer.is_none() && write(&second));
+        second.read_at(0, &mut [0]).unwrap();
         assert!(write(&first) && !write(&second));
         assert_eq!(second.size().unwrap(), 20);
         Box::new(first).close().unwrap();
