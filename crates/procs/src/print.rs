@@ -10,7 +10,7 @@ use engine::procedure::Procedure;
 use engine::session::World;
 use lang::ast::{DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
-use sas7bdat::Kind;
+use sas7bdat::{Encoding, Kind};
 
 use crate::target::{dataset_value, input_or_last, replace_where, unknown};
 
@@ -44,6 +44,7 @@ impl Procedure for Print {
         }
         let fields = chosen(&input, statements.variables.as_deref())?;
         note_formats(world, &fields);
+        let encoding = input.metadata().encoding;
         world.listing.begin();
         let mut number = 0u64;
         let mut page = Vec::new();
@@ -53,7 +54,7 @@ impl Procedure for Print {
             if !statements.no_obs {
                 cells.push(number.to_string());
             }
-            cells.extend(fields.iter().map(|field| cell(field, row)));
+            cells.extend(fields.iter().map(|field| cell(field, row, encoding)));
             page.push(cells);
             if page.len() == PAGE_ROWS {
                 print_page(world, &fields, &statements, &page);
@@ -149,7 +150,7 @@ fn note_formats(world: &mut World, fields: &[Field]) {
     }
 }
 
-fn cell(field: &Field, row: &[u8]) -> String {
+fn cell(field: &Field, row: &[u8], encoding: Encoding) -> String {
     match field.variable.kind {
         Kind::Numeric => {
             let value = field.slot.number(row);
@@ -158,7 +159,8 @@ fn cell(field: &Field, row: &[u8]) -> String {
                 .trim_start()
                 .to_owned()
         }
-        Kind::Character => String::from_utf8_lossy(trimmed(field.slot.bytes(row)))
+        Kind::Character => encoding
+            .decode(trimmed(field.slot.bytes(row)))
             .replace(|c: char| c.is_control(), "."),
     }
 }

@@ -216,19 +216,15 @@ fn kept_fields(fields: &[Field], options: &DatasetOptions<'_>, name: &str) -> Ou
     let absent = |variable: &str, span: &Span| {
         Failure::at(span, format!("The variable {variable} is not in {name}."))
     };
-    let mut kept: Vec<usize> = (0..fields.len()).collect();
-    if let Some(lists) = options.keep {
-        let chosen = select_all(fields, lists, absent)?;
-        kept.retain(|index| chosen.contains(index));
+    let mut kept = vec![options.keep.is_none(); fields.len()];
+    for index in select_all(fields, options.keep.unwrap_or_default(), absent)? {
+        kept[index] = true;
     }
-    if let Some(lists) = options.drop {
-        let dropped = select_all(fields, lists, absent)?;
-        kept.retain(|index| !dropped.contains(index));
+    for index in select_all(fields, options.drop.unwrap_or_default(), absent)? {
+        kept[index] = false;
     }
-    Ok(kept
-        .into_iter()
-        .map(|index| fields[index].clone())
-        .collect())
+    let kept = fields.iter().zip(kept).filter(|(_, kept)| *kept);
+    Ok(kept.map(|(field, _)| field.clone()).collect())
 }
 
 fn rename(

@@ -232,8 +232,11 @@ impl Drop for Writer {
 }
 
 impl StoreFile for Background {
+    /// Who reads has written what there is to write: the thread ends and another file may have one.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        self.drain()?;
+        if let Some(writer) = self.state().writer.take() {
+            writer.drain()?;
+        }
         self.file.read_at(offset, buffer)
     }
 
@@ -324,6 +327,10 @@ mod tests {
         let first = Background::new(memory_file("/a"), budget.clone());
         let second = Background::new(memory_file("/b"), budget.clone());
         assert!(write(&first) && !write(&second));
+        first.read_at(0, &mut [0]).unwrap();
+        assert!(first.state().writer.is_none() && write(&second));
+        second.read_at(0, &mut [0]).unwrap();
+        assert!(write(&first) && !write(&second));
         assert_eq!(second.size().unwrap(), 20);
         Box::new(first).close().unwrap();
         assert!(write(&second), "the thread is given back");
@@ -387,8 +394,9 @@ mod tests {
             .create(Channel::Util, Path::new("/a"), Creation::New)
             .unwrap();
         let file = Background::new(file, budget(1));
+        let block = vec![0; 65_536];
         let outcomes: Vec<_> = (0..1000)
-            .map(|number| file.write_at(number, &vec![0; 65_536]).is_ok())
+            .map(|number| file.write_at(number, &block).is_ok())
             .collect();
         let written = outcomes.iter().take_while(|ok| **ok).count();
         assert!((19..40).contains(&written), "{written} writes passed");

@@ -54,7 +54,7 @@ pub(super) fn targets(
     let absent = rename_all(&mut written, &declared.rename, name)?;
     // A variable that is dropped may be renamed: nothing comes of it.
     unknown.extend(absent.into_iter().filter(|old| pdv.find(old).is_none()));
-    warn(world, &unknown);
+    warn(world, pdv, &unknown);
     outputs
         .iter()
         .map(|output| target(world, pdv, written.clone(), output))
@@ -81,7 +81,7 @@ fn target(
         &mut unknown,
     )?;
     unknown.extend(rename_all(&mut written, options.rename, name)?);
-    warn(world, &unknown);
+    warn(world, pdv, &unknown);
     Ok(Target {
         member,
         slots: written.iter().map(|variable| variable.slot).collect(),
@@ -125,8 +125,13 @@ fn retain(written: &mut Vec<PdvVariable>, chosen: &[usize], keep: bool) {
     written.retain(|_| wanted.next().unwrap_or(!keep));
 }
 
-fn warn(world: &mut World, unknown: &BTreeSet<String>) {
-    for name in unknown {
+/// Variables of END=, NOBS= and the like are known; that they are never written is as it should be.
+fn warn(world: &mut World, pdv: &Pdv, unknown: &BTreeSet<String>) {
+    let automatic = |name: &String| {
+        let found = pdv.find(name);
+        found.is_some_and(|index| pdv.variables[index].automatic)
+    };
+    for name in unknown.iter().filter(|name| !automatic(name)) {
         world.log.warning(&format!(
             "The variable {name} in the DROP, KEEP, or RENAME list has never been referenced."
         ));

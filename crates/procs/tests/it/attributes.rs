@@ -107,6 +107,14 @@ fn texts_of_the_program_meet_data_in_the_encoding_of_the_data() {
 }
 
 #[test]
+fn print_shows_texts_of_every_encoding() {
+    for name in ["l", "u"] {
+        let (ran, _) = with_encodings(&format!("proc print data=d.{name}; run;"));
+        assert!(ran.listing.contains('é'), "{}", ran.listing);
+    }
+}
+
+#[test]
 fn a_sort_keeps_the_label_and_in_place_the_compression() {
     let make = "data d.a(label='Rows' compress=char); length c $200; x = 1; run;";
     for (sort, path, label, compression) in [

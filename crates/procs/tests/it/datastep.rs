@@ -294,6 +294,13 @@ fn an_unknown_name_in_keep_drop_or_rename_is_a_warning() {
 }
 
 #[test]
+fn variables_that_are_never_written_may_be_dropped_and_kept() {
+    let program = "data a; x = 1; run; data d.out(drop=n); set a end=last nobs=n; drop last; run;";
+    let (_, store) = clean(program);
+    assert_eq!(variables(&store, "/data/out.sas7bdat"), ["x"]);
+}
+
+#[test]
 fn a_number_assigned_to_a_text_keeps_its_value() {
     let (_, store) = clean(
         "data d.out; length s $8 t $3 u $20; n = 5; s = n; t = 1234567; u = n; c = n || ''; \
