@@ -1,10 +1,12 @@
 //! PROC SORT: BY [DESCENDING], OUT=, NODUPKEY, EQUALS/NOEQUALS, data set options. One read, runs of
 //! SORTSIZE in one utility file, one merge, one write.
 
+use std::collections::BTreeSet;
+
 use base::diag::Span;
 use engine::dataset::copy::RowCopy;
 use engine::dataset::input::{Field, Input};
-use engine::dataset::options::{DatasetOptions, rename_all, select, select_all};
+use engine::dataset::options::{DatasetOptions, rename_all, select, select_known};
 use engine::dataset::output::{Output, OutputPlan};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
@@ -117,7 +119,8 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     let out = output_target(statements, &input, world)?;
     let member = world.libraries.resolve(out)?;
     let out_options = DatasetOptions::read(out)?;
-    let kept = kept_fields(input.fields(), &out_options, &member.full_name())?;
+    let mut unknown = BTreeSet::new();
+    let kept = kept_fields(input.fields(), &out_options, &mut unknown)?;
 
     // Rows travel in the layout of an uncompressed data set of the kept variables, the key variables
     // behind it if they are not kept.
@@ -145,7 +148,7 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     }
     let plan = output_plan(&out_options, input.metadata(), member == *input.member());
     let read = input.finish(world)?;
-    let renamed = rename(variables, &out_options, world)?;
+    let renamed = rename(variables, &out_options, unknown, world)?;
     let mut output = Output::create(world, member, &renamed, plan)?;
     let written_bytes = output.layout().row_bytes as usize;
     let mut rows = 0u64;
@@ -212,31 +215,38 @@ fn output_target<'a>(
     ))
 }
 
-fn kept_fields(fields: &[Field], options: &DatasetOptions<'_>, name: &str) -> Outcome<Vec<Field>> {
-    let absent = |variable: &str, span: &Span| {
-        Failure::at(span, format!("The variable {variable} is not in {name}."))
-    };
+/// The fields that are written, by KEEP= and DROP= of the output; names that are not there are added
+/// to `unknown`.
+fn kept_fields(
+    fields: &[Field],
+    options: &DatasetOptions<'_>,
+    unknown: &mut BTreeSet<String>,
+) -> Outcome<Vec<Field>> {
     let mut kept = vec![options.keep.is_none(); fields.len()];
-    for index in select_all(fields, options.keep.unwrap_or_default(), absent)? {
+    for index in select_known(fields, options.keep.unwrap_or_default(), unknown)? {
         kept[index] = true;
     }
-    for index in select_all(fields, options.drop.unwrap_or_default(), absent)? {
+    for index in select_known(fields, options.drop.unwrap_or_default(), unknown)? {
         kept[index] = false;
     }
     let kept = fields.iter().zip(kept).filter(|(_, kept)| *kept);
     Ok(kept.map(|(field, _)| field.clone()).collect())
 }
 
+/// The variables under the names they are written with. As in SAS, a name of the output's options
+/// that is not there is a warning.
 fn rename(
     mut variables: Vec<Variable>,
     options: &DatasetOptions<'_>,
+    mut unknown: BTreeSet<String>,
     world: &mut World,
 ) -> Outcome<Vec<Variable>> {
-    for old in rename_all(&mut variables, options.rename, |variable| {
+    unknown.extend(rename_all(&mut variables, options.rename, |variable| {
         &mut variable.name
-    })? {
+    })?);
+    for name in unknown {
         world.log.warning(&format!(
-            "The variable {old} in the DROP, KEEP, or RENAME list has never been referenced."
+            "The variable {name} in the DROP, KEEP, or RENAME list has never been referenced."
         ));
     }
     Ok(variables)

@@ -80,6 +80,19 @@ fn sorting_in_place_under_obs_or_firstobs_is_refused() {
     }
 }
 
+#[test]
+fn an_unknown_name_in_the_options_of_out_is_a_warning() {
+    for option in ["drop=nosuch", "keep=x nosuch", "rename=(nosuch=b)"] {
+        let store = store();
+        let program = format!("data a; x = 1; run; proc sort data=a out=d.s({option}); by x; run;");
+        let ran = run_on(Arc::new(store.clone()), &program);
+        assert_eq!(ran.exit, 1, "{option}");
+        let said = "WARNING: The variable nosuch in the DROP, KEEP, or RENAME list";
+        assert!(ran.log.contains(said), "{}", ran.log);
+        assert_eq!(rows(&store, "/data/s.sas7bdat"), ["1"], "{option}");
+    }
+}
+
 /// 30,000 rows of 40 bytes in 1 MiB of memory: spills; with blocks of 1 MiB the runs cannot be
 /// merged at once, so a second utility file comes in.
 #[test]
