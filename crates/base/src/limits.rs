@@ -13,6 +13,15 @@ pub const MACRO_DEPTH_MAX: u32 = 200;
 /// Nested parentheses, operators and DO groups in one step: bounds the parser's stack.
 pub const NESTING_MAX: u32 = 200;
 
+/// Words and symbols of one step, once macro variables are replaced: several statements that name
+/// each of the 32,767 variables of a data set fit. Each takes some 300 bytes of memory while the
+/// step is read, and a few lines of macro references can make any number of them.
+pub const STEP_TOKENS_MAX: usize = 1_000_000;
+
+/// Text of one step, bytes, once macro variables are replaced and comments included: far more than
+/// anyone writes, and it bounds what a single word or literal can grow to.
+pub const STEP_TEXT_BYTES_MAX: usize = 64 << 20;
+
 /// Longest character value, bytes (SAS 9.4).
 pub const CHARACTER_BYTES_MAX: u32 = 32_767;
 

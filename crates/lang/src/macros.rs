@@ -182,7 +182,7 @@ impl Scanner {
         }
         let errors = self.errors();
         let value = self.resolved(value, span, host);
-        if self.errors() == errors {
+        if self.errors() == errors && !self.source.is_over_budget() {
             host.set_symbol(&name, value.trim());
         }
     }
@@ -258,6 +258,9 @@ impl Scanner {
     /// `%include 'path' …;`
     fn include(&mut self, span: &Span, host: &mut dyn Host) {
         let text = self.statement_text();
+        if self.is_skipping() || self.source.is_over_budget() {
+            return;
+        }
         let text = self.resolved(&text, span, host);
         let mut paths = Vec::new();
         let mut rest = text.trim();

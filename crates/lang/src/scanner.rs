@@ -30,6 +30,8 @@ pub(crate) struct Scanner {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Found together with the token before it.
     queued: Option<Token>,
+    /// The step is too large and is passed over: references stay as they are, findings are dropped.
+    skipping: bool,
 }
 
 impl Scanner {
@@ -38,7 +40,35 @@ impl Scanner {
             source: Source::new(name, text),
             diagnostics: Vec::new(),
             queued: None,
+            skipping: false,
         }
+    }
+
+    /// Passes over the rest of a step that is too large.
+    pub(crate) fn skip_step(&mut self) {
+        self.skipping = true;
+        self.queued = None;
+        self.source.lift_budget();
+        self.source.abandon_expansions();
+    }
+
+    /// A new step begins.
+    pub(crate) fn start_step(&mut self) {
+        self.skipping = false;
+        self.source.start_budget();
+    }
+
+    pub(crate) fn is_skipping(&self) -> bool {
+        self.skipping
+    }
+
+    /// Counts a token or macro statement and what was found in it.
+    fn count(&mut self, findings_before: usize) {
+        if self.skipping {
+            self.diagnostics.clear();
+        }
+        let findings = self.diagnostics.len().saturating_sub(findings_before);
+        self.source.spend(0, findings.saturating_add(1));
     }
 
     /// The next event. `*` starts a comment only where a statement may start.
@@ -48,6 +78,7 @@ impl Scanner {
         }
         let mut spaced = false;
         loop {
+            let findings = self.diagnostics.len();
             let Some(character) = self.peek(host) else {
                 return Event::End;
             };
@@ -58,11 +89,12 @@ impl Scanner {
                 '/' if self.source.ahead(1) == Some('*') => self.skip_comment(),
                 '*' if statement_start => self.skip_to_semicolon(),
                 '%' => match self.percent(host) {
-                    Percent::Passed => {}
+                    Percent::Passed => self.count(findings),
                     Percent::Put(span, text) => return Event::Put(span, text),
                     Percent::Sign => {
                         let span = self.source.place();
                         self.source.bump();
+                        self.count(findings);
                         return Event::Token(Token {
                             kind: TokenKind::Symbol("%"),
                             span,
@@ -70,10 +102,14 @@ impl Scanner {
                         });
                     }
                 },
-                _ => match self.token(character, host) {
-                    Some((kind, span)) => return Event::Token(Token { kind, span, spaced }),
-                    None => continue,
-                },
+                _ => {
+                    let token = self.token(character, host);
+                    self.count(findings);
+                    match token {
+                        Some((kind, span)) => return Event::Token(Token { kind, span, spaced }),
+                        None => continue,
+                    }
+                }
             }
             spaced = true;
         }
@@ -89,7 +125,8 @@ impl Scanner {
     pub(crate) fn peek(&mut self, host: &dyn Host) -> Option<char> {
         loop {
             let character = self.source.peek();
-            if character != Some('&') || !self.source.in_file() || !self.expand(host) {
+            let may_expand = character == Some('&') && self.source.in_file() && !self.skipping;
+            if !may_expand || !self.expand(host) {
                 return character;
             }
         }
@@ -334,9 +371,10 @@ impl Scanner {
             return TokenKind::Text(String::new(), true);
         };
         let span = self.source.stretch(start.clone());
-        let text = if quote == '"' {
+        let text = if quote == '"' && !self.skipping {
             let text = symbols::resolve(&raw, false, &span, host, &mut self.diagnostics);
             symbols::report_invocations(&text, false, &span, &mut self.diagnostics);
+            self.source.spend(text.len().saturating_sub(raw.len()), 0);
             text
         } else {
             raw

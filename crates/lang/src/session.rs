@@ -9,6 +9,7 @@ use crate::scanner::{Event, Scanner};
 use crate::source::SourceLine;
 use crate::step;
 use base::diag::{Diagnostic, Severity, Span};
+use base::limits::{STEP_TEXT_BYTES_MAX, STEP_TOKENS_MAX};
 
 /// What the engine provides.
 pub trait Host {
@@ -100,12 +101,16 @@ impl Session {
                 return self.pulled(step);
             }
             if !matches!(token.kind, TokenKind::Symbol(";")) {
-                self.statement.push(token);
+                // Two tokens tell whether a step that is too large ends.
+                if !self.scanner.is_skipping() || self.statement.len() < 2 {
+                    self.statement.push(token);
+                }
                 continue;
             }
             if let Some(pulled) = self.statement_end(token) {
                 return pulled;
             }
+            self.start_step();
         }
         self.pulled(None)
     }
@@ -114,8 +119,13 @@ impl Session {
         if let Some(token) = self.pushed.take() {
             return Event::Token(token);
         }
-        let starting = self.statement.is_empty();
-        let event = self.scanner.next(host, starting);
+        let mut starting = self.statement.is_empty();
+        let mut event = self.scanner.next(host, starting);
+        if self.scanner.source.is_over_budget() {
+            self.give_up();
+            starting = self.statement.is_empty();
+            event = self.scanner.next(host, starting);
+        }
         let found = std::mem::take(&mut self.scanner.diagnostics);
         if found
             .iter()
@@ -128,6 +138,70 @@ impl Session {
         }
         self.diagnostics.extend(found);
         event
+    }
+
+    /// The step, or a statement outside of one, is too large: forgets it and goes on at its end.
+    fn give_up(&mut self) {
+        self.open_too_large();
+        let what = match self.open.as_ref().map(|open| &open.kind) {
+            None => "statement".to_owned(),
+            Some(OpenKind::Data { .. }) => "DATA step".to_owned(),
+            Some(OpenKind::Proc { name, .. }) => {
+                format!("procedure {}", name.to_ascii_uppercase())
+            }
+        };
+        let open = self.open.as_ref().map(|open| &open.span);
+        let first = self.statement.first().map(|token| &token.span);
+        let place = self.scanner.source.place();
+        let text = format!(
+            "The {what} that begins here has more than {STEP_TOKENS_MAX} words or {} MiB of text, \
+             counted after macro variables are replaced",
+            STEP_TEXT_BYTES_MAX >> 20
+        );
+        let error = finding::error(open.or(first).unwrap_or(&place), text);
+        self.scanner.diagnostics = Vec::new();
+        self.scanner.skip_step();
+        self.statement.truncate(2);
+        self.statement.shrink_to_fit();
+        self.poisoned = true;
+        match self.open.as_mut().map(|open| &mut open.kind) {
+            None => {}
+            Some(OpenKind::Data { tokens, poisoned }) => {
+                (*tokens, *poisoned) = (Vec::new(), Vec::new());
+            }
+            Some(OpenKind::Proc { statements, .. }) => *statements = Vec::new(),
+        }
+        self.report(error);
+    }
+
+    /// Opens the step if it is its first statement that is too large.
+    fn open_too_large(&mut self) {
+        let [first, rest @ ..] = self.statement.as_slice() else {
+            return;
+        };
+        let kind = match word(first).filter(|_| self.open.is_none()) {
+            Some(word) if word.eq_ignore_ascii_case("DATA") => OpenKind::Data {
+                tokens: Vec::new(),
+                poisoned: Vec::new(),
+            },
+            Some(found) if found.eq_ignore_ascii_case("PROC") => OpenKind::Proc {
+                name: rest.first().and_then(word).unwrap_or("").to_owned(),
+                options: Vec::new(),
+                statements: Vec::new(),
+                group: 0,
+            },
+            _ => return,
+        };
+        let span = first.span.clone();
+        let failed = true;
+        self.open = Some(Open { span, failed, kind });
+    }
+
+    /// Counts anew if nothing is kept from before.
+    fn start_step(&mut self) {
+        if self.open.is_none() && self.statement.is_empty() {
+            self.scanner.start_step();
+        }
     }
 
     fn fail(&mut self) {
@@ -150,6 +224,7 @@ impl Session {
     }
 
     fn pulled(&mut self, step: Option<Step>) -> Pulled {
+        self.start_step();
         Pulled {
             step,
             diagnostics: std::mem::take(&mut self.diagnostics),
@@ -180,6 +255,14 @@ impl Session {
             Some(OpenKind::Data { .. }) => Place::DataStep,
             Some(OpenKind::Proc { .. }) => Place::Procedure,
         };
+        let cancelled = tokens
+            .get(1)
+            .and_then(word)
+            .is_some_and(|w| w.eq_ignore_ascii_case("CANCEL"));
+        let ends = matches!(keyword.as_str(), "RUN" | "QUIT") && (tokens.len() == 1 || cancelled);
+        if self.scanner.is_skipping() {
+            return self.skipped_statement(&tokens, &keyword, ends);
+        }
         if let Some(parsed) = global::global(&tokens, place) {
             return Some(match parsed {
                 Ok(global) if !poisoned => self.global(global),
@@ -195,11 +278,6 @@ impl Session {
         if place == Place::Open {
             return self.open_code(tokens, semicolon, &keyword, poisoned);
         }
-        let cancelled = tokens
-            .get(1)
-            .and_then(word)
-            .is_some_and(|w| w.eq_ignore_ascii_case("CANCEL"));
-        let ends = matches!(keyword.as_str(), "RUN" | "QUIT") && (tokens.len() == 1 || cancelled);
         if ends && cancelled {
             return Some(self.cancel(place));
         }
@@ -207,6 +285,31 @@ impl Session {
             Place::DataStep => self.data_statement(tokens, semicolon, poisoned, ends),
             Place::Procedure | Place::Open => self.proc_statement(tokens, &keyword, ends),
         }
+    }
+
+    /// A statement of a step that is too large, of which the first tokens are left.
+    fn skipped_statement(&mut self, tokens: &[Token], keyword: &str, ends: bool) -> Option<Pulled> {
+        let ends = match self.open.as_ref().map(|open| &open.kind) {
+            None => true,
+            Some(OpenKind::Data { .. }) if tokens.len() == 1 && is_one_of(keyword, DATA_LINES) => {
+                self.skip_data_lines(keyword);
+                true
+            }
+            Some(OpenKind::Data { .. }) => ends,
+            Some(OpenKind::Proc { name, .. }) => {
+                ends && (keyword == "QUIT" || !is_one_of(name, RUN_GROUP_PROCEDURES))
+            }
+        };
+        ends.then(|| {
+            self.open = None;
+            self.pulled(None)
+        })
+    }
+
+    fn skip_data_lines(&mut self, keyword: &str) {
+        self.scanner.source.lift_budget();
+        let end = if keyword.ends_with('4') { ";;;;" } else { ";" };
+        self.scanner.skip_data_lines(end);
     }
 
     fn open_code(
@@ -282,8 +385,7 @@ impl Session {
         {
             let name = name.to_ascii_uppercase();
             self.report(finding::not_yet(&only.span, format!("{name} statement")));
-            self.scanner
-                .skip_data_lines(if name.ends_with('4') { ";;;;" } else { ";" });
+            self.skip_data_lines(&name);
             let step = self.close();
             return Some(self.pulled(step));
         }
@@ -349,6 +451,7 @@ impl Session {
             ended: false,
         };
         *group = group.saturating_add(1);
+        self.scanner.start_step();
         let step = (!open.failed).then_some(Step::Proc(step));
         Some(self.pulled(step))
     }
@@ -371,6 +474,9 @@ impl Session {
     /// Ends the open step; `None` if it had errors.
     fn close(&mut self) -> Option<Step> {
         let open = self.open.take()?;
+        if self.scanner.is_skipping() {
+            return None;
+        }
         match open.kind {
             OpenKind::Data { tokens, poisoned } => {
                 let (step, found) = step::data_step(&tokens, &open.span, &poisoned);
@@ -410,5 +516,153 @@ impl Session {
         }
         let step = self.close();
         self.pulled(step)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Budget;
+    use std::collections::HashMap;
+
+    #[derive(Default)]
+    struct Symbols(HashMap<String, String>);
+
+    impl Host for Symbols {
+        fn symbol(&self, name: &str) -> Option<String> {
+            self.0.get(name).cloned()
+        }
+
+        fn set_symbol(&mut self, name: &str, value: &str) {
+            self.0.insert(name.to_owned(), value.to_owned());
+        }
+
+        fn include(&mut self, _: &str) -> Result<String, String> {
+            Ok("y ".repeat(100))
+        }
+    }
+
+    /// Messages and kinds of steps where a step may have 1000 words and 10,000 bytes; `&n` is `n`.
+    fn small(n: &str, text: &str) -> Vec<String> {
+        let mut session = Session::new("p.sas", text);
+        session.scanner.source.limit = Budget {
+            bytes: 10_000,
+            tokens: 1_000,
+        };
+        session.scanner.source.start_budget();
+        let mut host = Symbols::default();
+        host.set_symbol("N", n);
+        let mut found = Vec::new();
+        loop {
+            let pulled = session.next(&mut host);
+            found.extend(pulled.diagnostics.into_iter().map(|one| one.message));
+            found.extend(pulled.step.map(|step| match step {
+                Step::Data(step) => format!("DATA, {} statements", step.statements.len()),
+                Step::Proc(step) => format!("PROC {}", step.name),
+                Step::Global(global) => format!("{:?}", global.kind),
+            }));
+            if pulled.finished {
+                return found;
+            }
+        }
+    }
+
+    fn too_large(what: &str) -> String {
+        format!(
+            "The {what} that begins here has more than 1000000 words or 64 MiB of text, \
+             counted after macro variables are replaced (p.sas, line 1, column 1)."
+        )
+    }
+
+    #[test]
+    fn a_step_that_is_too_large_gives_one_message_and_the_next_one_is_read() {
+        let n = "x ".repeat(100);
+        let many = "&n ".repeat(20);
+        let files = "%include 'f';".repeat(20);
+        for (step, what) in [
+            (
+                format!("data a; array q {many}; title 'b'; run;"),
+                "DATA step",
+            ),
+            (format!("data a; array q {files}; x = 1; run;"), "DATA step"),
+            (
+                format!("data a; {many}; datalines;\nx; run;\n"),
+                "DATA step",
+            ),
+            (
+                format!("data a; {many}; datalines;\nproc x\n;\n"),
+                "DATA step",
+            ),
+            (format!("data {many}; set b; run;"), "DATA step"),
+            (format!("data a; x = {many}; run cancel;"), "DATA step"),
+            (format!("data a; x = {many}; y = 'run;'; "), "DATA step"),
+            (format!("proc sort {many}; by x; run;"), "procedure SORT"),
+            (format!("proc sort; by {many}; run;"), "procedure SORT"),
+            (
+                format!("proc sql; select {many}; run; drop b; quit;"),
+                "procedure SQL",
+            ),
+            (format!("title {many};"), "statement"),
+        ] {
+            let found = small(&n, &format!("{step}\ndata b; x = 1; run;"));
+            assert_eq!(
+                found,
+                [too_large(what), "DATA, 1 statements".to_owned()],
+                "{step}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_word_or_literal_that_is_too_long_makes_its_step_too_large() {
+        let n = "x".repeat(1_000);
+        for text in [
+            "&n".repeat(20),
+            "\"&n\" ".repeat(20),
+            format!("\"{}\"", "&n".repeat(20)),
+        ] {
+            let found = small(&n, &format!("data a; x = {text}; run; data b; run;"));
+            let next = "DATA, 0 statements".to_owned();
+            assert_eq!(found, [too_large("DATA step"), next], "{text}");
+        }
+    }
+
+    #[test]
+    fn findings_count_as_words() {
+        for piece in ["é ", "%x "] {
+            let many = "&n ".repeat(20);
+            let found = small(
+                &piece.repeat(40),
+                &format!("data a; x = {many}; run; data b; run;"),
+            );
+            assert!(found.contains(&too_large("DATA step")), "{piece} {found:?}");
+            assert!(found.len() <= 1_000, "{piece}: {}", found.len());
+            assert_eq!(found.last().map(String::as_str), Some("DATA, 0 statements"));
+        }
+    }
+
+    #[test]
+    fn every_step_statement_and_query_is_counted_on_its_own() {
+        let n = "x ".repeat(100);
+        for piece in [
+            "data a; x = 1; run;",
+            "%put &n;",
+            "title 'a';",
+            "run;",
+            "options a=1;",
+        ] {
+            let found = small(&n, &piece.repeat(600));
+            assert!(!found.contains(&too_large("statement")), "{piece}");
+        }
+        let found = small(&n, &format!("proc sql; {}", "select &n; ".repeat(30)));
+        assert_eq!(found.len(), 31, "{found:?}");
+        let found = small(
+            &n,
+            &format!("data a; {} run;", "%put now; drop &n; ".repeat(30)),
+        );
+        assert!(
+            found.contains(&too_large("DATA step")),
+            "a %put starts no new count"
+        );
     }
 }

@@ -3,6 +3,7 @@
 //! of a file.
 
 use base::diag::Span;
+use base::limits::{STEP_TEXT_BYTES_MAX, STEP_TOKENS_MAX};
 use std::sync::Arc;
 
 /// A line of a program, for the numbered echo in the log.
@@ -46,6 +47,30 @@ pub(crate) struct Source {
     frames: Vec<Frame>,
     lines: Vec<SourceLine>,
     lines_seen: u32,
+    /// What each step may take.
+    pub(crate) limit: Budget,
+    /// What the present one may still take.
+    left: Budget,
+    /// It took more: the text seems to end here.
+    over: bool,
+}
+
+/// How much text, once macro variables are replaced.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget {
+    pub(crate) bytes: usize,
+    pub(crate) tokens: usize,
+}
+
+impl Budget {
+    const STEP: Self = Self {
+        bytes: STEP_TEXT_BYTES_MAX,
+        tokens: STEP_TOKENS_MAX,
+    };
+    const NO_LIMIT: Self = Self {
+        bytes: usize::MAX,
+        tokens: usize::MAX,
+    };
 }
 
 impl Source {
@@ -54,6 +79,9 @@ impl Source {
             frames: Vec::new(),
             lines: Vec::new(),
             lines_seen: 0,
+            limit: Budget::STEP,
+            left: Budget::STEP,
+            over: false,
         };
         source.push_file(name, text);
         source
@@ -105,6 +133,36 @@ impl Source {
         }
     }
 
+    /// A new step begins.
+    pub(crate) fn start_budget(&mut self) {
+        (self.left, self.over) = (self.limit, false);
+    }
+
+    /// What follows up to the next step is passed over and takes no memory.
+    pub(crate) fn lift_budget(&mut self) {
+        (self.left, self.over) = (Budget::NO_LIMIT, false);
+    }
+
+    /// Counts bytes and tokens of the step; once there are too many, the text seems to end.
+    pub(crate) fn spend(&mut self, bytes: usize, tokens: usize) {
+        let bytes = self.left.bytes.checked_sub(bytes);
+        let tokens = self.left.tokens.checked_sub(tokens);
+        match (bytes, tokens) {
+            (Some(bytes), Some(tokens)) => self.left = Budget { bytes, tokens },
+            _ => self.over = true,
+        }
+    }
+
+    pub(crate) fn is_over_budget(&self) -> bool {
+        self.over
+    }
+
+    /// Forgets what macro references turned into.
+    pub(crate) fn abandon_expansions(&mut self) {
+        self.frames
+            .retain(|frame| matches!(frame.kind, FrameKind::File { .. }));
+    }
+
     /// Whether the next character comes from a file; in an expansion `&` has been dealt with.
     pub(crate) fn in_file(&self) -> bool {
         matches!(
@@ -124,6 +182,9 @@ impl Source {
     /// The character `count` places ahead, as [`Self::peek`] would see it.
     pub(crate) fn ahead(&self, count: usize) -> Option<char> {
         let mut left = count;
+        if self.over {
+            return None;
+        }
         for (index, frame) in self.frames.iter().enumerate().rev() {
             for character in frame.rest().chars() {
                 if left == 0 {
@@ -163,6 +224,9 @@ impl Source {
 
     /// Takes the next character.
     pub(crate) fn bump(&mut self) -> Option<char> {
+        if self.over {
+            return None;
+        }
         let above_program = self.frames.len() > 1;
         let frame = self.frames.last_mut()?;
         let Some(character) = frame.rest().chars().next() else {
@@ -200,6 +264,7 @@ impl Source {
         {
             self.frames.pop();
         }
+        self.spend(character.len_utf8(), 0);
         Some(character)
     }
 

@@ -1,6 +1,6 @@
 //! Any text at all ends, without a panic and with bounded stack.
 
-use crate::{MemoryHost, pulls};
+use crate::{MemoryHost, lines, pulls};
 use base::random::Stream;
 
 const PROGRAM: &str = "options obs=max; libname in '/d' filelocks=none; title \"&t\";\n\
@@ -231,4 +231,35 @@ fn deep_groups_are_refused_once() {
             .sum();
         assert!(found > 0, "{piece}");
     }
+}
+
+/// `%let n=x y;` doubled so many times.
+fn doubled(times: usize) -> String {
+    format!("%let n=x y;\n{}", "%let n=&n &n;\n".repeat(times))
+}
+
+const TOO_LARGE: &str = "has more than 1000000 words or 64 MiB of text, \
+                         counted after macro variables are replaced (program.sas, line";
+
+#[test]
+fn a_step_that_macro_variables_make_too_large_gives_one_message_and_the_next_is_read() {
+    let many = "&n ".repeat(100);
+    let text = format!(
+        "{}  data a; array q {many}; proc sort data=c; run;",
+        doubled(13)
+    );
+    let found = lines(&text, &mut MemoryHost::default());
+    let error = format!("ERROR: The DATA step that begins here {TOO_LARGE} 15, column 3).");
+    assert_eq!(found[0], error);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[1].starts_with("(proc sort"), "{found:?}");
+}
+
+#[test]
+fn what_many_steps_have_together_is_not_too_large() {
+    let step = format!("data a; keep {}; run;\n", "&n ".repeat(10));
+    let text = format!("{}{}", doubled(13), step.repeat(5));
+    let found = lines(&text, &mut MemoryHost::default());
+    assert!(!found.iter().any(|line| line.contains(TOO_LARGE)));
+    assert_eq!(found.len(), 5);
 }
