@@ -32,10 +32,10 @@ fn heading(out: &mut String, plan: &RunPlan) {
     line(
         out,
         &format!(
-            "  {} jobs, {} of input, {} cores ({}), memory {}; {}",
-            plan.jobs.len(),
+            "  {}, {} of input, {} ({}), memory {}; {}",
+            counted(plan.jobs.len() as u64, "job"),
             Bytes(plan.jobs.iter().map(|job| job.input_bytes).sum()),
-            plan.cores,
+            counted(u64::from(plan.cores), "core"),
             plan.cores_basis,
             Bytes(plan.memory_bytes),
             plan.scale_reason,
@@ -51,6 +51,12 @@ fn heading(out: &mut String, plan: &RunPlan) {
         line(out, &format!("  {note}"));
     }
     line(out, "");
+}
+
+/// `1 job`, `2 jobs`.
+fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 /// A figure, or a dash where nothing was measured.
