@@ -15,3 +15,11 @@ pub const NESTING_MAX: u32 = 200;
 
 /// Longest character value, bytes (SAS 9.4).
 pub const CHARACTER_BYTES_MAX: u32 = 32_767;
+
+/// Most variables of a data set (SAS 9.4), and so most names in one numbered list: `x1-x99999999`
+/// would take the memory of the machine before anybody saw that it cannot be.
+pub const VARIABLES_MAX: u32 = 32_767;
+
+/// Largest program data vector, bytes: twice the largest page, since a row that is written must fit
+/// on a page and variables that are dropped need room beside it.
+pub const PROGRAM_VECTOR_BYTES_MAX: u64 = 2 * PAGE_BYTES_MAX;

@@ -25,9 +25,6 @@ const MANIFEST: &str = "stage.json";
 /// depend on the clock.
 const CREATED: f64 = 1_893_456_000.0;
 
-/// Rows made at once.
-const SLAB_ROWS: u64 = 512;
-
 /// A staged file as the manifest remembers it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Staged {
@@ -262,25 +259,20 @@ fn write(
     let sink = FileSink(File::create(path)?);
     let mut writer =
         Writer::create(sink, generator.variables(), options).map_err(io::Error::other)?;
-    let row_bytes = usize::try_from(dataset.row_bytes).map_err(io::Error::other)?;
-    let slab_rows = usize::try_from(SLAB_ROWS).map_err(io::Error::other)?;
-    let mut slab = vec![0; row_bytes * slab_rows];
     let mut hash = RowHash::default();
-    let mut row = 0;
-    while row < dataset.rows {
-        if stop.load(Ordering::Relaxed) {
-            return Err(io::Error::from(io::ErrorKind::Interrupted));
-        }
-        let count = SLAB_ROWS.min(dataset.rows - row);
-        let used = usize::try_from(count).map_err(io::Error::other)? * row_bytes;
-        let slab = &mut slab[..used];
-        generator.fill(row, slab);
-        for one in slab.chunks(row_bytes) {
-            hash.add(one);
-        }
-        writer.write_slab(slab).map_err(plain)?;
-        progress.fetch_add(used as u64, Ordering::Relaxed);
-        row += count;
+    let whole = recipe::write_rows(
+        &generator,
+        dataset.rows,
+        &mut writer,
+        Some(&mut hash),
+        |bytes| {
+            progress.fetch_add(bytes, Ordering::Relaxed);
+            !stop.load(Ordering::Relaxed)
+        },
+    )
+    .map_err(plain)?;
+    if !whole {
+        return Err(io::Error::from(io::ErrorKind::Interrupted));
     }
     let (FileSink(file), written) = writer.finish().map_err(plain)?;
     file.sync_all()?;

@@ -4,6 +4,7 @@
 mod compile;
 mod pdv;
 mod run;
+mod target;
 
 use lang::ast::DataStep;
 

@@ -22,7 +22,11 @@ const SHIFT: i64 = 715_815;
 )]
 pub fn date(days: i64) -> Date {
     // Howard Hinnant's civil_from_days, with SAS's epoch.
-    let z = days + SHIFT;
+    let mut z = days + SHIFT;
+    // In SAS years divisible by 4000 have no 29 February, the last day of every tenth era.
+    for era in [10, 20, 30, 40, 50] {
+        z += i64::from(z >= era * 146_097 - 1);
+    }
     let era = z.div_euclid(146_097);
     let doe = z.rem_euclid(146_097);
     let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
@@ -66,6 +70,9 @@ mod tests {
             (21_914, 2019, 12, 31),
             (21_915, 2020, 1, 1),
             (20_691, 2016, 8, 25),
+            (745_153, 4000, 2, 28),
+            (745_154, 4000, 3, 1),
+            (6_589_335, 20_000, 12, 31),
         ] {
             assert_eq!(date(days), Date { year, month, day }, "{days}");
         }

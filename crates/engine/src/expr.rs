@@ -5,6 +5,7 @@ pub mod compile;
 pub mod evaluate;
 pub mod function;
 pub mod like;
+pub mod print;
 
 use sas7bdat::Kind;
 
@@ -118,8 +119,8 @@ pub enum Text {
     Concatenate(Box<Self>, Box<Self>),
     /// A function of one text.
     Call(function::OfText, Box<Self>),
-    /// A number as text (BEST12., right aligned).
-    FromNumber(Box<Number>),
+    /// A number as text: BEST with this width, right aligned.
+    FromNumber(Box<Number>, u32),
 }
 
 /// Arithmetic that yields missing when an operand is missing.
@@ -156,7 +157,7 @@ impl Text {
             Self::Variable(slot) => slot.length,
             Self::Concatenate(left, right) => left.length().saturating_add(right.length()),
             Self::Call(_, argument) => argument.length(),
-            Self::FromNumber(_) => 12,
+            Self::FromNumber(_, width) => *width,
         }
     }
 }

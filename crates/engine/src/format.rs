@@ -1,8 +1,10 @@
 //! Numbers and texts as SAS formats print them, and numbers read from text.
 
+use std::ops::RangeInclusive;
+
 use sas7bdat::{Format, missing};
 
-use crate::datetime::{self, MONTHS};
+use crate::datetime::{self, Date, MONTHS};
 
 /// `.`, `_` or the letter of a missing value.
 fn missing_text(value: f64) -> char {
@@ -111,35 +113,12 @@ pub fn number(value: f64, format: &Format) -> Option<String> {
         "" if width == 0 => best(value, 12),
         "" | "F" => fixed(value, or(12), decimals),
         "BEST" => best(value, or(12)),
-        "COMMA" => right(&grouped(value, decimals), or(6)),
-        "DOLLAR" => right(&format!("${}", grouped(value, decimals)), or(6)),
+        "COMMA" => money("", value, or(6), decimals),
+        "DOLLAR" => money("$", value, or(6), decimals),
         "Z" if !value.is_nan() => zero_padded(value, or(1), decimals),
-        "DATE" => date_text(value, or(7))?,
-        "DATETIME" if or(16) >= 16 => {
-            let (date, second) = datetime::split(value);
-            let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-            let month = MONTHS[date.month as usize - 1];
-            let year = if or(16) >= 18 {
-                date.year
-            } else {
-                date.year.rem_euclid(100)
-            };
-            let text = format!(
-                "{:02}{month}{year:02}:{hour:02}:{minute:02}:{second:02}",
-                date.day
-            );
-            right(&text, or(16))
-        }
-        "TIME" if or(8) >= 8 && value >= 0.0 => {
-            let (_, second) = datetime::split(value.rem_euclid(86_400.0));
-            let text = format!(
-                "{}:{:02}:{:02}",
-                second / 3600,
-                second / 60 % 60,
-                second % 60
-            );
-            right(&text, or(8))
-        }
+        "DATE" if or(7) >= 5 => date_text(value, or(7)),
+        "DATETIME" if or(16) >= 16 => datetime_text(value, or(16)),
+        "TIME" if or(8) >= 8 => time_text(value, or(8)),
         _ => return None,
     })
 }
@@ -155,20 +134,93 @@ fn zero_padded(value: f64, width: usize, decimals: usize) -> String {
     best(value, width)
 }
 
-/// DATE7. (`13SEP17`) and DATE9. (`13SEP2017`).
+/// COMMAw.d and DOLLARw.d: where the width is too small, first decimals go, then the commas, then the
+/// currency sign and digits that BEST can do without.
+fn money(sign: &str, value: f64, width: usize, decimals: usize) -> String {
+    let text = |decimals| {
+        let digits = grouped(value, decimals);
+        match digits.strip_prefix('-') {
+            Some(digits) => format!("-{sign}{digits}"),
+            None => format!("{sign}{digits}"),
+        }
+    };
+    let plain = || text(0).replace(',', "");
+    let shorter = (0..=decimals)
+        .rev()
+        .map(text)
+        .chain(std::iter::once_with(plain));
+    let fitting = shorter.into_iter().find(|text| text.len() <= width);
+    fitting.map_or_else(|| best(value, width), |text| right(&text, width))
+}
+
+/// Right aligned, or asterisks if it is too long.
+fn fitted(text: &str, width: usize) -> String {
+    if text.len() <= width {
+        right(text, width)
+    } else {
+        "*".repeat(width)
+    }
+}
+
+/// SAS's calendar: 1 January 1582 to 31 December 20000, in days since 1960.
+const DATES: RangeInclusive<f64> = -138_061.0..=6_589_335.0;
+
+/// The day of a date value, if SAS's calendar has it.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "dates are far below 2^53 days"
+    reason = "the range is checked before"
 )]
-fn date_text(value: f64, width: usize) -> Option<String> {
-    let date = datetime::date(value.floor() as i64);
-    let month = MONTHS[date.month as usize - 1];
-    let text = match width {
-        9.. => format!("{:02}{month}{:04}", date.day, date.year),
-        7..=8 => format!("{:02}{month}{:02}", date.day, date.year.rem_euclid(100)),
-        _ => return None,
+fn day(value: f64) -> Option<Date> {
+    let days = value.floor();
+    DATES.contains(&days).then(|| datetime::date(days as i64))
+}
+
+/// DATE5. (`13SEP`), DATE7. (`13SEP17`), DATE9. (`13SEP2017`) and DATE11. (`13-SEP-2017`).
+fn date_text(value: f64, width: usize) -> String {
+    let Some(date) = day(value) else {
+        return "*".repeat(width);
     };
-    Some(right(&text, width))
+    let month = MONTHS[date.month as usize - 1];
+    let (day, year) = (date.day, date.year);
+    let text = match width {
+        11.. => format!("{day:02}-{month}-{year:04}"),
+        9..=10 => format!("{day:02}{month}{year:04}"),
+        7..=8 => format!("{day:02}{month}{:02}", year.rem_euclid(100)),
+        _ => format!("{day:02}{month}"),
+    };
+    fitted(&text, width)
+}
+
+/// DATETIME16. (`13SEP17:08:15:00`) and, with the century, from width 18 on.
+fn datetime_text(value: f64, width: usize) -> String {
+    let Some(date) = day((value / 86_400.0).floor()) else {
+        return "*".repeat(width);
+    };
+    let (_, second) = datetime::split(value);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let month = MONTHS[date.month as usize - 1];
+    let year = if width >= 18 {
+        date.year
+    } else {
+        date.year.rem_euclid(100)
+    };
+    let text = format!(
+        "{:02}{month}{year:02}:{hour:02}:{minute:02}:{second:02}",
+        date.day
+    );
+    fitted(&text, width)
+}
+
+/// TIME8. (`8:15:00`); hours go on beyond 24.
+fn time_text(value: f64, width: usize) -> String {
+    let seconds = value.abs().floor();
+    if seconds >= 1e15 {
+        return "*".repeat(width);
+    }
+    let (hours, second) = ((seconds / 3600.0).floor(), seconds % 3600.0);
+    let sign = if value < 0.0 { "-" } else { "" };
+    let (minute, second) = ((second / 60.0).floor(), second % 60.0);
+    fitted(&format!("{sign}{hours}:{minute:02}:{second:02}"), width)
 }
 
 /// Reads a number as the `w.` informat does: blanks around it, `.` for missing. `None` if it is
@@ -227,6 +279,46 @@ mod tests {
         assert_eq!(show("Z", 6, 1, 12_345.789).unwrap(), "012346");
         assert_eq!(show("DATETIME", 18, 0, 0.0).unwrap(), "01JAN1960:00:00:00");
         assert_eq!(show("NOSUCH", 8, 0, 1.0), None);
+    }
+
+    #[test]
+    fn what_does_not_fit_falls_back_and_never_lies() {
+        for (name, width, decimals, value, text) in [
+            ("TIME", 8, 0, 90_000.0, "25:00:00"),
+            ("TIME", 8, 0, 3_661.0, " 1:01:01"),
+            ("TIME", 9, 0, -3_661.0, " -1:01:01"),
+            ("TIME", 8, 0, 360_000.0, "********"),
+            ("TIME", 8, 0, f64::MAX, "********"),
+            ("COMMA", 12, 2, 1_234_567.5, "1,234,567.50"),
+            ("COMMA", 10, 2, 1_234_567.5, " 1,234,568"),
+            ("COMMA", 8, 2, 1_234_567.5, " 1234568"),
+            ("COMMA", 6, 2, 1_234_567.5, "1.23E6"),
+            ("COMMA", 2, 0, 1_234_567.5, "**"),
+            ("DOLLAR", 9, 2, 1_234.5, "$1,234.50"),
+            ("DOLLAR", 9, 2, -1_234.5, "-$1,234.5"),
+            ("DOLLAR", 5, 2, 1_234.0, "$1234"),
+            ("DOLLAR", 4, 2, 1_234.0, "1234"),
+            ("DATE", 9, 0, -138_061.0, "01JAN1582"),
+            ("DATE", 9, 0, -138_062.0, "*********"),
+            ("DATE", 12, 0, 6_589_335.0, "31-DEC-20000"),
+            ("DATE", 9, 0, 6_589_336.0, "*********"),
+            ("DATE", 9, 0, 1e300, "*********"),
+            ("DATE", 5, 0, 21_075.0, "13SEP"),
+            ("DATETIME", 18, 0, 1e300, "******************"),
+            ("DATETIME", 18, 0, -1.0, "31DEC1959:23:59:59"),
+        ] {
+            let format = Format {
+                name: name.into(),
+                width,
+                decimals,
+            };
+            let shown = number(value, &format);
+            assert_eq!(
+                shown.as_deref(),
+                Some(text),
+                "{name}{width}.{decimals} {value}"
+            );
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base::diag::Span;
-use base::store::Channel;
+use base::store::{Channel, Store};
 use lang::ast::DatasetRef;
 use sas7bdat::Compression;
 
@@ -95,6 +95,27 @@ impl Member {
         self.library.path(&self.name)
     }
 
+    /// The file of its indexes, if it has any.
+    pub fn index_path(&self) -> PathBuf {
+        self.path().with_extension("sas7bndx")
+    }
+
+    /// Refuses to go on if the data set has indexes: they would be left behind and lead into rows
+    /// that are no longer there.
+    pub fn refuse_indexes(&self, store: &dyn Store) -> Outcome<()> {
+        let path = self.index_path();
+        let name = self.full_name();
+        match store.stat(self.library.write_channel(), &path) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(Failure::world(format!(
+                "{name}.DATA has indexes ({}), which are not maintained yet: it is neither replaced \
+                 nor deleted. Remove the index file, or write another data set.",
+                path.display()
+            ))),
+            Err(error) => Err(Failure::store(&name, &error)),
+        }
+    }
+
     /// The file it is written as until it is complete.
     pub fn lock_path(&self) -> PathBuf {
         let mut path = self.path().into_os_string();
@@ -159,6 +180,12 @@ pub fn check_libref(libref: &str, directory: &Path) -> Result<(), String> {
         return Err(format!(
             "{libref} is not a valid SAS name of at most {LIBREF_MAX} characters."
         ));
+    }
+    if libref.eq_ignore_ascii_case("WORK") {
+        return Err(
+            "WORK is the session's own library and cannot be assigned; choose another libref."
+                .to_owned(),
+        );
     }
     if directory.as_os_str().is_empty() {
         return Err(format!(

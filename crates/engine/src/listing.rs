@@ -1,6 +1,6 @@
 //! Procedure output as text: titles, then lines.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 /// Where procedure output goes.
 pub struct Listing {
@@ -8,6 +8,7 @@ pub struct Listing {
     line_size: u32,
     titles: [Option<String>; 10],
     footnotes: [Option<String>; 10],
+    failed: Option<io::Error>,
 }
 
 impl Listing {
@@ -20,6 +21,7 @@ impl Listing {
             line_size: 132,
             titles,
             footnotes: [const { None }; 10],
+            failed: None,
         }
     }
 
@@ -68,13 +70,27 @@ impl Listing {
         }
     }
 
-    /// One line. A listing that cannot be written does not stop the program.
+    /// One line. A listing that cannot be written does not stop the program; the first failure is
+    /// kept.
     pub fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "{}", text.trim_end());
+        let written = writeln!(self.out, "{}", text.trim_end());
+        self.note(written);
     }
 
     /// Pushes what was written to the file.
     pub fn flush(&mut self) {
-        let _ = self.out.flush();
+        let flushed = self.out.flush();
+        self.note(flushed);
+    }
+
+    fn note(&mut self, result: io::Result<()>) {
+        if let (Err(error), None) = (result, &self.failed) {
+            self.failed = Some(error);
+        }
+    }
+
+    /// Why the listing could not be written, if it could not.
+    pub fn failure(&mut self) -> Option<io::Error> {
+        self.failed.take()
     }
 }

@@ -38,6 +38,10 @@ pub struct Log {
     out: Box<dyn Write + Send>,
     counts: Counts,
     failed: Option<io::Error>,
+    /// The next NOTE belongs to a step whose source lines stand directly above it.
+    gap: bool,
+    /// The last line was empty.
+    blank: bool,
 }
 
 impl Log {
@@ -47,6 +51,8 @@ impl Log {
             out,
             counts: Counts::default(),
             failed: None,
+            gap: false,
+            blank: true,
         }
     }
 
@@ -63,6 +69,7 @@ impl Log {
 
     /// One line as it is.
     pub fn line(&mut self, text: &str) {
+        self.blank = text.is_empty();
         let result = writeln!(self.out, "{text}");
         if let (Err(error), None) = (result, &self.failed) {
             self.failed = Some(error);
@@ -81,9 +88,17 @@ impl Log {
         self.line(&format!("{number:<11}{}", text.trim_end()));
     }
 
+    /// A step begins to run: an empty line sets its first NOTE apart from the source lines.
+    pub fn step_begins(&mut self) {
+        self.gap = true;
+    }
+
     /// `NOTE: text`; further lines of the text are indented as SAS indents continuations.
     pub fn note(&mut self, text: &str) {
         self.counts.notes += 1;
+        if std::mem::take(&mut self.gap) && !self.blank {
+            self.line("");
+        }
         self.said(Severity::Note, text);
     }
 

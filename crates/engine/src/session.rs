@@ -2,6 +2,7 @@
 
 mod world;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,10 +70,14 @@ pub struct Setup {
 }
 
 /// How a session ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Ended {
     /// What its log counts.
     pub counts: Counts,
+    /// Why the log could not be written, if it could not: the first failure.
+    pub log_failure: Option<io::Error>,
+    /// The same of the listing.
+    pub listing_failure: Option<io::Error>,
 }
 
 impl Ended {
@@ -136,6 +141,8 @@ impl Session {
             inputs: Vec::new(),
             outputs: Vec::new(),
             sort: None,
+            writers: Arc::default(),
+            aftermath: Vec::new(),
             last_dataset: None,
         };
         if let Err(failure) = make_directories(&mut world, &setup.work, &setup.util, &host) {
@@ -252,6 +259,9 @@ impl Session {
 
     fn open_step(&mut self, before: Counts) -> OpenStep {
         self.steps += 1;
+        if self.world.options.source {
+            self.world.log.step_begins();
+        }
         OpenStep {
             account: Account::open(self.world.meter.as_ref()),
             before,
@@ -261,6 +271,9 @@ impl Session {
     fn report(&mut self, outcome: Outcome<()>) {
         if let Err(failure) = outcome {
             self.failed(&failure);
+        }
+        for text in std::mem::take(&mut self.world.aftermath) {
+            self.world.log.warning(&text);
         }
     }
 
@@ -421,7 +434,11 @@ impl Session {
         let counts = self.world.log.counts();
         self.world.listing.flush();
         self.world.log.flush();
-        Ended { counts }
+        Ended {
+            counts,
+            log_failure: self.world.log.failure(),
+            listing_failure: self.world.listing.failure(),
+        }
     }
 }
 

@@ -159,10 +159,10 @@ impl Sorter {
 }
 
 impl SortPlan {
-    /// Runs merged at once: as many as have a block each in memory.
+    /// Runs merged at once: as many as have their readers in memory.
     fn fan_in(&self) -> usize {
-        let blocks = self.memory_bytes / (self.block_bytes + u64::from(self.row_bytes));
-        usize::try_from(blocks).unwrap_or(usize::MAX).max(2)
+        let readers = self.memory_bytes / Merge::reader_bytes(self);
+        usize::try_from(readers).unwrap_or(usize::MAX).max(2)
     }
 }
 

@@ -209,11 +209,30 @@ fn a_lock_of_another_process_is_respected() {
 #[test]
 fn a_record_that_cannot_be_written_is_no_success() {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join("p.sas"), "data a; x = 1; run;").unwrap();
-    let arguments = ["exec", "p.sas", "--work", ".", "--steps", "/dev/full"];
-    let output = gristmill(&arguments, directory.path());
-    assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("ERROR: failed to write /dev/full"));
+    fs::write(
+        directory.path().join("p.sas"),
+        "data a; x = 1; run; proc print; run;",
+    )
+    .unwrap();
+    for (flag, part) in [
+        ("--steps", "ERROR: failed to write /dev/full"),
+        ("--log", "ERROR: failed to write the log"),
+        ("--print", "ERROR: failed to write the listing"),
+    ] {
+        let arguments = ["exec", "p.sas", "--work", ".", flag, "/dev/full"];
+        let output = gristmill(&arguments, directory.path());
+        assert_eq!(
+            output.status.code(),
+            Some(3),
+            "{flag}: {}",
+            text(&output.stderr)
+        );
+        assert!(
+            text(&output.stderr).contains(part),
+            "{flag}: {}",
+            text(&output.stderr)
+        );
+    }
 }
 
 #[test]

@@ -68,6 +68,14 @@ fn direct_handle(path: &Path, file: &File) -> io::Result<File> {
         .open(path)
 }
 
+/// Says what `ELOOP` means where links are not followed.
+fn unfollowed(error: io::Error) -> io::Error {
+    if error.raw_os_error() == Some(libc::ELOOP) {
+        return io::Error::other("it is a symbolic link, which is not written through; remove it");
+    }
+    error
+}
+
 impl Store for RealStore {
     fn open(&self, _: Channel, path: &Path, access: Access) -> Result<Box<dyn StoreFile>> {
         let file = OpenOptions::new()
@@ -80,14 +88,18 @@ impl Store for RealStore {
 
     fn create(&self, _: Channel, path: &Path, how: Creation) -> Result<Box<dyn StoreFile>> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true);
+        // What is made is never made through a link that somebody left in its place.
+        options
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NOFOLLOW);
         match how {
             Creation::New => options.create_new(true),
             Creation::Replace => options.create(true).truncate(true),
         };
         let file = options
             .open(path)
-            .map_err(|error| StoreError::new(Operation::Create, path, error))?;
+            .map_err(|error| StoreError::new(Operation::Create, path, unfollowed(error)))?;
         self.finish(path, file, Operation::Create)
     }
 
@@ -300,6 +312,25 @@ mod tests {
             .err()
             .unwrap();
         assert!(error.to_string().contains("open of"), "{error}");
+    }
+
+    #[test]
+    fn a_symbolic_link_is_not_written_through() {
+        let directory = tempfile::tempdir().unwrap();
+        let (target, link) = (
+            directory.path().join("kept"),
+            directory.path().join("a.lck"),
+        );
+        fs::write(&target, "precious").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        for how in [Creation::New, Creation::Replace] {
+            let made = RealStore::default().create(Channel::Output, &link, how);
+            assert!(made.is_err());
+        }
+        let made = RealStore::default().create(Channel::Output, &link, Creation::Replace);
+        let error = made.err().unwrap().to_string();
+        assert!(error.contains("symbolic link"), "{error}");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
     }
 
     #[test]

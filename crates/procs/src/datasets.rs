@@ -99,6 +99,12 @@ fn delete(
 ) -> Outcome<()> {
     let member = world.libraries.member(&library.libref, member, span)?;
     let name = member.full_name();
+    if library.read_only {
+        return Err(Failure::at(
+            span,
+            format!("{name} cannot be deleted: the library was assigned with ACCESS=READONLY."),
+        ));
+    }
     let channel: Channel = library.write_channel();
     let path = member.path();
     let there = world
@@ -112,6 +118,9 @@ fn delete(
             ));
         }
         return Ok(());
+    }
+    if !library.work {
+        member.refuse_indexes(world.store.as_ref())?;
     }
     world.note(&format!("Deleting {name} (memtype=DATA)."));
     world

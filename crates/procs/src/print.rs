@@ -10,9 +10,9 @@ use engine::procedure::Procedure;
 use engine::session::World;
 use lang::ast::{DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
-use sas7bdat::Kind;
+use sas7bdat::{Encoding, Kind};
 
-use crate::target::{dataset_value, input_or_last, unknown};
+use crate::target::{dataset_value, input_or_last, replace_where, unknown};
 
 /// PROC PRINT.
 pub(crate) struct Print;
@@ -21,7 +21,7 @@ pub(crate) struct Print;
 struct Statements {
     data: Option<DatasetRef>,
     variables: Option<Vec<VariableList>>,
-    conditions: Vec<Expr>,
+    condition: Option<Expr>,
     no_obs: bool,
     labels: bool,
     count: bool,
@@ -36,14 +36,15 @@ impl Procedure for Print {
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let statements = parse(step)?;
+        let statements = parse(step, world)?;
         let data = input_or_last(statements.data.clone(), world, &step.span)?;
         let mut input = Input::open(world, &data)?;
-        for condition in &statements.conditions {
+        if let Some(condition) = &statements.condition {
             input.filter(condition)?;
         }
         let fields = chosen(&input, statements.variables.as_deref())?;
         note_formats(world, &fields);
+        let encoding = input.metadata().encoding;
         world.listing.begin();
         let mut number = 0u64;
         let mut page = Vec::new();
@@ -53,7 +54,7 @@ impl Procedure for Print {
             if !statements.no_obs {
                 cells.push(number.to_string());
             }
-            cells.extend(fields.iter().map(|field| cell(field, row)));
+            cells.extend(fields.iter().map(|field| cell(field, row, encoding)));
             page.push(cells);
             if page.len() == PAGE_ROWS {
                 print_page(world, &fields, &statements, &page);
@@ -79,7 +80,7 @@ impl Procedure for Print {
     }
 }
 
-fn parse(step: &ProcStep) -> Outcome<Statements> {
+fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
     let mut parsed = Statements::default();
     let mut cursor = Cursor::new(&step.options, &step.span);
     while let Some(word) = cursor.peek_word() {
@@ -102,7 +103,7 @@ fn parse(step: &ProcStep) -> Outcome<Statements> {
         if cursor.eat_word("VAR") {
             parsed.variables = Some(cursor.variable_list()?);
         } else if cursor.eat_word("WHERE") {
-            parsed.conditions.push(cursor.where_expression()?);
+            replace_where(&mut parsed.condition, cursor.where_expression()?, world);
         } else {
             return Err(unknown(&cursor, "PRINT", "statement"));
         }
@@ -118,10 +119,10 @@ fn chosen(input: &Input, lists: Option<&[VariableList]>) -> Outcome<Vec<Field>> 
     };
     let name = input.member().full_name();
     let absent = |variable: &str, span: &Span| {
-        Some(Failure::at(
+        Failure::at(
             span,
             format!("Variable {variable} not found on file {name}."),
-        ))
+        )
     };
     // A variable may be printed twice if it is named twice.
     if let [only] = lists {
@@ -149,7 +150,7 @@ fn note_formats(world: &mut World, fields: &[Field]) {
     }
 }
 
-fn cell(field: &Field, row: &[u8]) -> String {
+fn cell(field: &Field, row: &[u8], encoding: Encoding) -> String {
     match field.variable.kind {
         Kind::Numeric => {
             let value = field.slot.number(row);
@@ -158,7 +159,8 @@ fn cell(field: &Field, row: &[u8]) -> String {
                 .trim_start()
                 .to_owned()
         }
-        Kind::Character => String::from_utf8_lossy(trimmed(field.slot.bytes(row)))
+        Kind::Character => encoding
+            .decode(trimmed(field.slot.bytes(row)))
             .replace(|c: char| c.is_control(), "."),
     }
 }

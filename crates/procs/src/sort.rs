@@ -1,10 +1,12 @@
 //! PROC SORT: BY [DESCENDING], OUT=, NODUPKEY, EQUALS/NOEQUALS, data set options. One read, runs of
 //! SORTSIZE in one utility file, one merge, one write.
 
+use std::collections::BTreeSet;
+
 use base::diag::Span;
 use engine::dataset::copy::RowCopy;
 use engine::dataset::input::{Field, Input};
-use engine::dataset::options::{DatasetOptions, select, select_all};
+use engine::dataset::options::{DatasetOptions, rename_all, select, select_known};
 use engine::dataset::output::{Output, OutputPlan};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
@@ -14,9 +16,9 @@ use engine::session::World;
 use engine::sort::{KeyField, SortKey, SortPlan, Sorter};
 use lang::ast::{ByList, DatasetRef, Expr, ProcStep};
 use lang::cursor::Cursor;
-use sas7bdat::{Compression, Layout, Variable};
+use sas7bdat::{Compression, Layout, Metadata, Variable};
 
-use crate::target::{dataset_value, input_or_last, unknown};
+use crate::target::{dataset_value, input_or_last, replace_where, unknown};
 
 /// PROC SORT.
 pub(crate) struct Sort;
@@ -26,7 +28,7 @@ struct Statements {
     out: Option<DatasetRef>,
     by: ByList,
     by_span: Span,
-    conditions: Vec<Expr>,
+    condition: Option<Expr>,
     no_duplicate_keys: bool,
     options: Options,
 }
@@ -42,7 +44,7 @@ impl Procedure for Sort {
     }
 }
 
-fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
+fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
     let mut options = world.options.clone();
     let (mut data, mut out, mut no_duplicate_keys) = (None, None, false);
     let mut cursor = Cursor::new(&step.options, &step.span);
@@ -62,7 +64,8 @@ fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
                 continue;
             }
             "NODUPKEY" => no_duplicate_keys = true,
-            // Rows with equal keys always keep their order; NOEQUALS only allows to lose it.
+            // Rows with equal keys always keep their order; NOEQUALS only allows to lose it. FORCE
+            // matters only where a sort in place is refused, and the refusal speaks of it.
             "EQUALS" | "NOEQUALS" | "FORCE" => {}
             "THREADS" => options.threads = true,
             "NOTHREADS" => options.threads = false,
@@ -79,13 +82,13 @@ fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
     cursor.expect_end()?;
     let data = input_or_last(data, world, &step.span)?;
     let mut by = None;
-    let mut conditions = Vec::new();
+    let mut condition = None;
     for statement in &step.statements {
         let mut cursor = Cursor::new(&statement.tokens, &statement.span);
         if cursor.eat_word("BY") {
             by = Some((cursor.by_list()?, statement.span.clone()));
         } else if cursor.eat_word("WHERE") {
-            conditions.push(cursor.where_expression()?);
+            replace_where(&mut condition, cursor.where_expression()?, world);
         } else {
             return Err(unknown(&cursor, "SORT", "statement"));
         }
@@ -102,7 +105,7 @@ fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
         out,
         by,
         by_span,
-        conditions,
+        condition,
         no_duplicate_keys,
         options,
     })
@@ -110,13 +113,14 @@ fn parse(step: &ProcStep, world: &World) -> Outcome<Statements> {
 
 fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     let mut input = Input::open(world, &statements.data)?;
-    for condition in &statements.conditions {
+    if let Some(condition) = &statements.condition {
         input.filter(condition)?;
     }
-    let out = output_target(statements)?;
+    let out = output_target(statements, &input, world)?;
     let member = world.libraries.resolve(out)?;
     let out_options = DatasetOptions::read(out)?;
-    let kept = kept_fields(input.fields(), &out_options, &member.full_name())?;
+    let mut unknown = BTreeSet::new();
+    let kept = kept_fields(input.fields(), &out_options, &mut unknown)?;
 
     // Rows travel in the layout of an uncompressed data set of the kept variables, the key variables
     // behind it if they are not kept.
@@ -142,15 +146,9 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
         copy.apply(row, sorter.next_slot(world)?);
         sorter.added();
     }
+    let plan = output_plan(&out_options, input.metadata(), member == *input.member());
     let read = input.finish(world)?;
-
-    let plan = OutputPlan {
-        compress: out_options.compress,
-        bufsize: out_options.bufsize,
-        label: out_options.label.unwrap_or_default().to_owned(),
-        creator: "SORT",
-    };
-    let renamed = rename(variables, &out_options)?;
+    let renamed = rename(variables, &out_options, unknown, world)?;
     let mut output = Output::create(world, member, &renamed, plan)?;
     let written_bytes = output.layout().row_bytes as usize;
     let mut rows = 0u64;
@@ -175,54 +173,81 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     Ok(())
 }
 
-/// OUT=, or the input itself; then its options that choose rows may not lose any silently.
-fn output_target(statements: &Statements) -> Outcome<&DatasetRef> {
-    match &statements.out {
-        Some(out) => Ok(out),
-        None if statements.data.options.is_empty() && statements.conditions.is_empty() => {
-            Ok(&statements.data)
+/// What the output is made with: it keeps the input's label and encoding, in place its compression
+/// too.
+fn output_plan(options: &DatasetOptions<'_>, input: &Metadata, in_place: bool) -> OutputPlan {
+    OutputPlan {
+        compress: options.compress.or(in_place.then_some(input.compression)),
+        bufsize: options.bufsize,
+        label: options.label.unwrap_or(&input.label).to_owned(),
+        creator: "SORT",
+        encoding: input.encoding,
+    }
+}
+
+/// OUT=, or the input itself; then what chooses rows or variables may not lose any silently.
+fn output_target<'a>(
+    statements: &'a Statements,
+    input: &Input,
+    world: &World,
+) -> Outcome<&'a DatasetRef> {
+    let whole = !input.is_filtered() && input.has_every_variable();
+    let unseen = world.options.firstobs > 1 || world.options.obs < u64::MAX;
+    let (target, allowed) = match &statements.out {
+        None => (
+            &statements.data,
+            whole && statements.data.options.is_empty(),
+        ),
+        // OUT= that names the input says what it does; OPTIONS OBS= somewhere before does not.
+        Some(out) => {
+            let in_place = world.libraries.resolve(out)? == *input.member();
+            (out, whole || !(in_place && unseen))
         }
-        None => Err(Failure::at(
-            &statements.data.span,
-            "Sorting a part of a data set in place would lose the rest: name another data set with \
-             OUT=.",
-        )),
-    }
-}
-
-fn kept_fields(fields: &[Field], options: &DatasetOptions<'_>, name: &str) -> Outcome<Vec<Field>> {
-    let absent = |variable: &str, span: &Span| {
-        Some(Failure::at(
-            span,
-            format!("The variable {variable} is not in {name}."),
-        ))
     };
-    let mut kept: Vec<usize> = (0..fields.len()).collect();
-    if let Some(lists) = options.keep {
-        let chosen = select_all(fields, lists, absent)?;
-        kept.retain(|index| chosen.contains(index));
+    if allowed {
+        return Ok(target);
     }
-    if let Some(lists) = options.drop {
-        let dropped = select_all(fields, lists, absent)?;
-        kept.retain(|index| !dropped.contains(index));
-    }
-    Ok(kept
-        .into_iter()
-        .map(|index| fields[index].clone())
-        .collect())
+    Err(Failure::at(
+        &target.span,
+        "Sorting a part of a data set in place would lose the rest, and FORCE does not allow it yet: \
+         name another data set with OUT=. Data set options, WHERE, and the system options OBS= and \
+         FIRSTOBS= choose a part.",
+    ))
 }
 
-fn rename(mut variables: Vec<Variable>, options: &DatasetOptions<'_>) -> Outcome<Vec<Variable>> {
-    for (old, new) in options.rename {
-        let found = variables
-            .iter_mut()
-            .find(|v| v.name.eq_ignore_ascii_case(old));
-        let Some(variable) = found else {
-            return Err(Failure::world(format!(
-                "Variable {old} in RENAME= is not written."
-            )));
-        };
-        variable.name.clone_from(new);
+/// The fields that are written, by KEEP= and DROP= of the output; names that are not there are added
+/// to `unknown`.
+fn kept_fields(
+    fields: &[Field],
+    options: &DatasetOptions<'_>,
+    unknown: &mut BTreeSet<String>,
+) -> Outcome<Vec<Field>> {
+    let mut kept = vec![options.keep.is_none(); fields.len()];
+    for index in select_known(fields, options.keep.unwrap_or_default(), unknown)? {
+        kept[index] = true;
+    }
+    for index in select_known(fields, options.drop.unwrap_or_default(), unknown)? {
+        kept[index] = false;
+    }
+    let kept = fields.iter().zip(kept).filter(|(_, kept)| *kept);
+    Ok(kept.map(|(field, _)| field.clone()).collect())
+}
+
+/// The variables under the names they are written with. As in SAS, a name of the output's options
+/// that is not there is a warning.
+fn rename(
+    mut variables: Vec<Variable>,
+    options: &DatasetOptions<'_>,
+    mut unknown: BTreeSet<String>,
+    world: &mut World,
+) -> Outcome<Vec<Variable>> {
+    unknown.extend(rename_all(&mut variables, options.rename, |variable| {
+        &mut variable.name
+    })?);
+    for name in unknown {
+        world.log.warning(&format!(
+            "The variable {name} in the DROP, KEEP, or RENAME list has never been referenced."
+        ));
     }
     Ok(variables)
 }
@@ -254,7 +279,7 @@ fn key(
     for by in &statements.by.keys {
         let found = select(fields, &by.variable, |variable, span| {
             let message = format!("Variable {variable} not found on file {name}.");
-            Some(Failure::at(span, message))
+            Failure::at(span, message)
         })?;
         for index in found {
             let from = fields[index].slot;

@@ -3,7 +3,7 @@
 use base::diag::Span;
 use engine::failure::{Failure, Outcome};
 use engine::session::World;
-use lang::ast::DatasetRef;
+use lang::ast::{DatasetRef, Expr};
 use lang::cursor::Cursor;
 
 /// The data set of DATA=, or the one made last.
@@ -31,6 +31,13 @@ pub(crate) fn input_or_last(
 pub(crate) fn dataset_value(cursor: &mut Cursor<'_>) -> Outcome<DatasetRef> {
     cursor.expect_symbol("=")?;
     Ok(cursor.dataset_ref()?)
+}
+
+/// A WHERE statement replaces an earlier one.
+pub(crate) fn replace_where(known: &mut Option<Expr>, condition: Expr, world: &mut World) {
+    if known.replace(condition).is_some() {
+        world.note("WHERE clause has been replaced.");
+    }
 }
 
 /// The error for an option or statement that a procedure does not have (yet).

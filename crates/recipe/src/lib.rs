@@ -17,7 +17,9 @@ mod generate;
 mod named;
 mod parse;
 mod text;
+mod write;
 
 pub use generate::Generator;
 pub use named::{NAMES, named, text};
 pub use parse::{Column, Error, Kind, Recipe};
+pub use write::write_rows;

@@ -7,6 +7,8 @@ use serde::Deserialize;
 
 /// Most variables of a data set.
 const COLUMNS_MAX: usize = 32_767;
+/// Longest label of a variable in SAS. Every column of a count has its own copy.
+const LABEL_BYTES_MAX: usize = 256;
 /// Integers up to here are exact in a double.
 const EXACT_MAX: i64 = 1 << 53;
 const LETTERS_AND_DIGITS: &str = "A-Za-z0-9";
@@ -227,6 +229,12 @@ impl Columns {
     /// Adds a column, or as many as its count says.
     fn add(&mut self, column: &TextColumn) -> Result<(), String> {
         let kind = checked(column)?;
+        let label_bytes = column.label.len();
+        if label_bytes > LABEL_BYTES_MAX {
+            return Err(format!(
+                "label has {label_bytes} bytes; {LABEL_BYTES_MAX} are allowed"
+            ));
+        }
         let count = column.count.map_or(1, |count| count as usize);
         if count == 0 {
             return Err("count = 0; it must be at least 1".to_owned());
@@ -447,6 +455,13 @@ mod tests {
                 "which takes from, to",
             ),
             (r#"{name="x", kind="level"}"#, "levels is missing"),
+            (
+                &format!(
+                    r#"{{name="x", kind="random", label="{}"}}"#,
+                    "é".repeat(129)
+                ),
+                "column x: label has 258 bytes; 256 are allowed",
+            ),
         ] {
             let message = columns(text).unwrap_err();
             assert!(message.contains(part), "{message}");

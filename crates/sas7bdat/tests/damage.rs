@@ -115,6 +115,69 @@ fn a_file_that_lost_its_last_pages_and_says_so_is_an_error() {
     }
 }
 
+/// Twenty compressed rows that begin with their numbers, on many pages with an index of row numbers.
+fn indexed() -> Vec<u8> {
+    let variables = [Variable::character("c", 3000)];
+    let options = WriteOptions {
+        compression: Compression::Char,
+        page_bytes: 8192,
+        ..WriteOptions::default()
+    };
+    let mut writer = Writer::create(Vec::new(), &variables, options).unwrap();
+    let mut random = Random(29);
+    for number in 0..20u8 {
+        let mut row: Vec<u8> = (0..3000)
+            .map(|_| b'a' + u8::try_from(random.below(26)).unwrap())
+            .collect();
+        row[0] = number;
+        writer.write_row(&row).unwrap();
+    }
+    writer.finish().unwrap().0
+}
+
+/// Flips every bit of the places: a seek to a row leads to this row, or there is an error.
+fn seek_with_flipped_bits(whole: &[u8], places: impl Iterator<Item = usize>) {
+    let (mut seeks, mut right) = (0, 0);
+    for (place, bit) in places.flat_map(|place| (0..8).map(move |bit| (place, bit))) {
+        let mut bytes = whole.to_vec();
+        bytes[place] ^= 1 << bit;
+        let Ok(mut reader) = Reader::open(bytes.as_slice()) else {
+            continue;
+        };
+        for wanted in [17u8, 9, 18, 3, 4, 19, 0, 1] {
+            seeks += 1;
+            if reader.seek_row(u64::from(wanted)).is_err() {
+                continue;
+            }
+            if let Ok(row) = reader.next_row() {
+                let number = row.and_then(|row| row.first().copied());
+                assert_eq!(number, Some(wanted), "bit {bit} of byte {place}");
+                right += 1;
+            }
+        }
+    }
+    assert!(right * 10 > seeks * 9, "{right} of {seeks} seeks succeed");
+}
+
+#[test]
+fn one_wrong_bit_in_the_row_index_never_leads_to_another_row() {
+    let bytes = indexed();
+    let end = 8192 * 3;
+    assert_eq!(bytes[end - 18..end - 10], 2u64.to_be_bytes(), "the index");
+    seek_with_flipped_bits(&bytes, (end - 8192..end - 8192 + 48).chain(end - 200..end));
+}
+
+#[test]
+fn one_wrong_bit_in_the_number_of_a_pages_first_row_never_leads_to_another_row() {
+    let mut bytes = indexed();
+    let numbers = (3..10).flat_map(|page| page * 8192 + 16..page * 8192 + 24);
+    seek_with_flipped_bits(&bytes, numbers.clone());
+    // Without entries, the numbers are all that there is.
+    let index = 8192 * 2;
+    bytes[index + 36..index + 38].fill(0);
+    seek_with_flipped_bits(&bytes, numbers);
+}
+
 #[test]
 fn flipped_bits_never_panic() {
     let mut random = Random(23);

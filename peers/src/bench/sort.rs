@@ -26,15 +26,16 @@ columns = [
 "#;
 
 /// What stands above the figures.
-pub(super) const INTRODUCTION: &str = "Rows of 360 bytes (40 random doubles, texts of 2, 8, 12 and 18 bytes), sorted by the first double with
-768 MiB of memory on one thread. Every contestant is a process of its own; they take turns, each
-rotation begins with another one. CPU seconds are user and system time of the process and its children
-(wait4). DuckDB reads and writes its own database, GNU sort a CSV file of the same rows; for them the
-input is in the page cache. Beside dd the page cache is dropped before every run and the output is
-flushed at the end: dd copies the file once to where the utility file would be and once to where the
-output would be, the same bytes in the same pattern. Others' load is what all other processes kept
-busy meanwhile, in cores: with much of it, wall-clock figures say little. A ratio above 1 means that
-ours is faster, by medians.";
+pub(super) const INTRODUCTION: &str = "\
+Rows of 360 bytes (40 random doubles, texts of 2, 8, 12 and 18 bytes), sorted by the first
+double with 768 MiB of memory on one thread. Every contestant is a process of its own; they take
+turns, each rotation begins with another one. CPU seconds are user and system time of the
+process and its children (wait4). DuckDB reads and writes its own database, GNU sort a CSV file
+of the same rows; for them the input is in the page cache. Beside dd the page cache is dropped
+before every run and the output is flushed at the end: dd copies the file once to where the
+utility file would be and once to where the output would be, the same bytes in the same pattern.
+Others' load is what all other processes kept busy meanwhile, in cores: with much of it, wall-
+clock figures say little. A ratio above 1 means that ours is faster, by medians.";
 
 struct Places {
     folder: PathBuf,

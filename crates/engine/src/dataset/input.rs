@@ -8,11 +8,11 @@ use sas7bdat::{Endian, Kind, Metadata, Reader, Variable};
 
 use super::files::FileSource;
 use super::hash::RowHasher;
-use super::options::{DatasetOptions, Named, select, select_all};
+use super::options::{DatasetOptions, Named, rename_all, select, select_all};
 use crate::accounting::DatasetUse;
 use crate::expr::compile::{Compiler, Scope, Sites};
 use crate::expr::evaluate::{Events, is_true};
-use crate::expr::{Number, Slot};
+use crate::expr::{Number, Slot, print};
 use crate::failure::{Failure, Outcome};
 use crate::library::Member;
 use crate::options::FileLocks;
@@ -37,13 +37,22 @@ impl Named for Field {
     }
 }
 
+/// What rows must meet.
+struct Condition {
+    holds: Number,
+    /// From WHERE=, not from a WHERE statement.
+    option: bool,
+    /// As the log shows it, if it can be shown faithfully.
+    text: Option<String>,
+}
+
 /// A data set open for reading.
 pub struct Input {
     member: Member,
     reader: Reader<FileSource>,
     fields: Vec<Field>,
     every_variable: bool,
-    conditions: Vec<Number>,
+    condition: Option<Condition>,
     passing: Vec<u8>,
     events: Events,
     first: u64,
@@ -64,7 +73,7 @@ impl Input {
         input.first = options.firstobs.unwrap_or(world.options.firstobs);
         input.last = options.obs.unwrap_or(world.options.obs);
         if let Some(condition) = options.condition {
-            input.filter(condition)?;
+            input.set_condition(condition, true)?;
         }
         Ok(input)
     }
@@ -102,7 +111,7 @@ impl Input {
             reader,
             fields,
             every_variable: true,
-            conditions: Vec::new(),
+            condition: None,
             passing: Vec::new(),
             events: Events::default(),
             first: 1,
@@ -117,29 +126,33 @@ impl Input {
         let name = self.member.full_name();
         let unknown = |variable: &str, span: &Span| {
             let message = format!("The variable {variable} is not in the data set {name}.");
-            Some(Failure::at(span, message))
+            Failure::at(span, message)
         };
         if let Some(lists) = options.keep {
-            let kept = select_all(&self.fields, lists, unknown)?;
-            self.retain(|index| kept.contains(&index));
+            let kept = self.marked(&select_all(&self.fields, lists, unknown)?);
+            self.retain(|index| kept[index]);
         }
         if let Some(lists) = options.drop {
-            let dropped = select_all(&self.fields, lists, unknown)?;
-            self.retain(|index| !dropped.contains(&index));
+            let dropped = self.marked(&select_all(&self.fields, lists, unknown)?);
+            self.retain(|index| !dropped[index]);
         }
-        for (old, new) in options.rename {
-            let field = self
-                .fields
-                .iter_mut()
-                .find(|f| f.variable.name.eq_ignore_ascii_case(old));
-            let Some(field) = field else {
-                return Err(Failure::world(format!(
-                    "Variable {old} in RENAME= is not in the data set {name}."
-                )));
-            };
-            field.variable.name.clone_from(new);
+        let absent = rename_all(&mut self.fields, options.rename, |field| {
+            &mut field.variable.name
+        })?;
+        match absent.first() {
+            None => Ok(()),
+            Some(old) => Err(Failure::world(format!(
+                "Variable {old} in RENAME= is not in the data set {name}."
+            ))),
         }
-        Ok(())
+    }
+
+    fn marked(&self, chosen: &[usize]) -> Vec<bool> {
+        let mut marked = vec![false; self.fields.len()];
+        for index in chosen {
+            marked[*index] = true;
+        }
+        marked
     }
 
     fn retain(&mut self, keep: impl Fn(usize) -> bool) {
@@ -152,8 +165,16 @@ impl Input {
         self.every_variable &= self.fields.len() == before;
     }
 
-    /// Adds a condition that rows must meet, as WHERE and WHERE= do.
+    /// The condition of a WHERE statement: it replaces that of an earlier one, but a WHERE= of the
+    /// data set stays in force instead.
     pub fn filter(&mut self, condition: &Expr) -> Outcome<()> {
+        if self.condition.as_ref().is_some_and(|one| one.option) {
+            return Ok(());
+        }
+        self.set_condition(condition, false)
+    }
+
+    fn set_condition(&mut self, condition: &Expr, option: bool) -> Outcome<()> {
         let mut sites = Sites::default();
         let name = self.member.full_name();
         let mut scope = Fields {
@@ -163,9 +184,14 @@ impl Input {
         let mut compiler = Compiler {
             scope: &mut scope,
             sites: &mut sites,
+            encoding: Some(self.reader.metadata().encoding),
         };
-        let compiled = compiler.number(condition)?;
-        self.conditions.push(compiled);
+        let holds = compiler.number(condition)?;
+        self.condition = Some(Condition {
+            holds,
+            option,
+            text: print::where_text(condition),
+        });
         Ok(())
     }
 
@@ -191,7 +217,7 @@ impl Input {
 
     /// True if rows are left out by WHERE, FIRSTOBS= or OBS=.
     pub const fn is_filtered(&self) -> bool {
-        !self.conditions.is_empty() || self.first > 1 || self.last < u64::MAX
+        self.condition.is_some() || self.first > 1 || self.last < u64::MAX
     }
 
     /// The next row that meets the conditions, in the file's layout and byte order.
@@ -221,11 +247,8 @@ impl Input {
                 Err(error) => return Err(read_failure(&self.member, error)),
             };
             let events = &mut self.events;
-            if !self
-                .conditions
-                .iter()
-                .all(|condition| is_true(condition.value(row, events)))
-            {
+            let holds = |one: &Condition| is_true(one.holds.value(row, events));
+            if !self.condition.as_ref().is_none_or(holds) {
                 continue;
             }
             self.passed += 1;
@@ -260,9 +283,11 @@ impl Input {
     /// Closes the file, notes what was read and adds it to the step's record.
     pub fn finish(self, world: &mut World) -> Outcome<u64> {
         let name = self.member.full_name();
+        let condition = self.condition.as_ref().and_then(|one| one.text.as_deref());
         world.note(&format!(
-            "There were {} observations read from the data set {name}.",
-            self.delivered
+            "There were {} observations read from the data set {name}.{}",
+            self.delivered,
+            condition.map_or(String::new(), |text| format!("\nWHERE {text};"))
         ));
         world.inputs.push(DatasetUse {
             name: name.clone(),
@@ -322,7 +347,7 @@ impl Scope for Fields<'_> {
     fn list(&mut self, list: &VariableList) -> Outcome<Vec<Slot>> {
         let unknown = |name: &str, span: &Span| {
             let message = format!("Variable {name} is not on file {}.", self.dataset);
-            Some(Failure::at(span, message))
+            Failure::at(span, message)
         };
         let found = select(self.fields, list, unknown)?;
         Ok(found

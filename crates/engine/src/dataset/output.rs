@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use base::store::{Access, Channel, Creation, LockKind, StoreError, StoreFile};
-use sas7bdat::{Compression, Layout, Variable, WriteOptions, Writer};
+use sas7bdat::{Compression, Encoding, Layout, Variable, WriteOptions, Writer};
 
 use super::files::FileSink;
 use super::hash::RowHasher;
@@ -15,7 +15,7 @@ use crate::options::FileLocks;
 use crate::session::World;
 
 /// What a new data set is made with, beyond its variables.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct OutputPlan {
     /// COMPRESS= of the data set; otherwise the library's or the session's.
     pub compress: Option<Compression>,
@@ -25,6 +25,8 @@ pub struct OutputPlan {
     pub label: String,
     /// `DATASTEP`, `SORT`: the creator recorded in the file.
     pub creator: &'static str,
+    /// Encoding of the texts in the rows.
+    pub encoding: Encoding,
 }
 
 /// A data set being written.
@@ -63,20 +65,13 @@ impl Output {
         let lock_path = member.lock_path();
         let mut held = Vec::new();
         held.extend(lock_replaced(world, &member, channel)?);
+        // WORK, where no index can come from, is spared the look.
+        if !member.library.work {
+            member.refuse_indexes(world.store.as_ref())?;
+        }
         let file = create_locked(world, &member, channel, &mut held)?;
         world.temporaries.add_file(channel, &lock_path);
-        let compression = plan
-            .compress
-            .or(member.library.compress)
-            .unwrap_or(world.options.compress);
-        let asked = compression;
-        let compression = compression.effective(variables);
-        if asked != compression {
-            world.note(&format!(
-                "Compression was disabled for data set {name} because compression overhead would \
-                 increase the size of the data set."
-            ));
-        }
+        let compression = compression(world, &member, variables, &plan);
         let layout = Layout::new(variables, compression);
         let bufsize = plan.bufsize.or(member.library.bufsize);
         let page_bytes = world.options.page_bytes(bufsize, layout.row_bytes);
@@ -91,12 +86,17 @@ impl Output {
             utc_offset: wall.utc_offset,
             page_mask: world.draw(),
             creator: plan.creator.to_owned(),
+            encoding: plan.encoding,
             ..WriteOptions::default()
         };
         let file = world.writing_behind(file);
         let writer = Writer::create(FileSink(file), variables, options);
         let writer = writer.map_err(|error| {
-            give_up(world, channel, &lock_path, &name);
+            let started = Progress {
+                rows: 0,
+                variables: variables.len() as u64,
+            };
+            give_up(world, &member, started);
             Failure::format(&name, &lock_path, error)
         })?;
         Ok(Self {
@@ -135,11 +135,10 @@ impl Output {
 
     /// Completes the file and puts it in the place of the old one. On failure the old one stays.
     pub fn finish(self, world: &mut World) -> Outcome<u64> {
-        let name = self.member.full_name();
-        let (channel, lock_path) = (self.channel, self.lock_path.clone());
+        let (member, progress) = (self.member.clone(), self.progress());
         let finished = self.complete(world);
         if finished.is_err() {
-            give_up(world, channel, &lock_path, &name);
+            give_up(world, &member, progress);
         }
         finished
     }
@@ -152,10 +151,13 @@ impl Output {
             .writer
             .finish()
             .map_err(|error| Failure::format(&name, &lock_path, error))?;
-        if world.sync_outputs && !self.member.library.work {
-            file.sync().map_err(failure)?;
-        } else {
-            file.settle().map_err(failure)?;
+        // WORK ends with the session: nothing of it needs to reach a disk.
+        if !self.member.library.work {
+            if world.sync_outputs {
+                file.sync().map_err(failure)?;
+            } else {
+                file.settle().map_err(failure)?;
+            }
         }
         // Closing drops the lock, so it comes after the rename: nobody may take the file for an
         // orphan in between.
@@ -188,18 +190,64 @@ impl Output {
 
     /// Gives the file up and leaves the old data set as it was.
     pub fn discard(self, world: &mut World) {
-        let name = self.member.full_name();
+        let progress = self.progress();
         drop(self.writer);
-        give_up(world, self.channel, &self.lock_path, &name);
+        give_up(world, &self.member, progress);
+    }
+
+    const fn progress(&self) -> Progress {
+        Progress {
+            rows: self.rows,
+            variables: self.variables,
+        }
     }
 }
 
-/// Removes an unfinished file and says that the old data set stays.
-fn give_up(world: &mut World, channel: Channel, lock_path: &std::path::Path, name: &str) {
-    abandon(world, channel, lock_path);
-    world.log.warning(&format!(
-        "The data set {name} was not replaced because this step was stopped."
-    ));
+/// COMPRESS= in force, unless compressed rows would only be larger.
+fn compression(
+    world: &mut World,
+    member: &Member,
+    variables: &[Variable],
+    plan: &OutputPlan,
+) -> Compression {
+    let asked = plan
+        .compress
+        .or(member.library.compress)
+        .unwrap_or(world.options.compress);
+    let effective = asked.effective(variables);
+    if asked != effective {
+        world.note(&format!(
+            "Compression was disabled for data set {} because compression overhead would increase \
+             the size of the data set.",
+            member.full_name()
+        ));
+    }
+    effective
+}
+
+/// How far an unfinished data set had come.
+#[derive(Clone, Copy)]
+struct Progress {
+    rows: u64,
+    variables: u64,
+}
+
+/// Removes an unfinished file and says that the old data set stays, or that none was made.
+fn give_up(world: &mut World, member: &Member, progress: Progress) {
+    let (name, channel) = (member.full_name(), member.library.write_channel());
+    abandon(world, channel, &member.lock_path());
+    // When the file system cannot even tell, nothing is claimed of an old data set.
+    let old = world.store.stat(channel, &member.path());
+    let text = if matches!(old, Ok(Some(_))) {
+        format!("The data set {name} was not replaced because this step was stopped.")
+    } else {
+        let Progress { rows, variables } = progress;
+        format!(
+            "The data set {name} may be incomplete.  When this step was stopped there were {rows} \
+             observations and {variables} variables."
+        )
+    };
+    world.aftermath.push(text);
 }
 
 fn note_written(world: &mut World, name: &str, rows: u64, variables: u64, size: &Sizes) {

@@ -5,17 +5,16 @@ use lang::ast::{
     self, DataStep, DatasetRef, Expr, FormatRef, Setting, Statement, StatementKind, VariableKind,
     VariableList,
 };
-use sas7bdat::{Format, Kind, Variable};
+use sas7bdat::{Encoding, Format, Kind, Variable};
 
 use super::pdv::Pdv;
+use super::target::{self, Declared, Target};
 use crate::dataset::copy::RowCopy;
 use crate::dataset::input::Input;
-use crate::dataset::options::{DatasetOptions, select_all};
-use crate::dataset::output::OutputPlan;
+use crate::dataset::options::numbers;
 use crate::expr::compile::{Compiler, Sites};
 use crate::expr::{Number, Slot, Text, Value};
 use crate::failure::{Failure, Outcome};
-use crate::library::Member;
 use crate::session::World;
 
 /// A compiled step.
@@ -75,6 +74,8 @@ pub(super) struct Loop {
 /// `start [TO stop [BY step]] [WHILE(e)] [UNTIL(e)]`; all bounds are taken once.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Range {
+    /// Where a range with TO or BY stands.
+    pub(super) counts: Option<Span>,
     pub(super) start: Option<Number>,
     pub(super) stop: Option<Number>,
     pub(super) step: Option<Number>,
@@ -94,14 +95,6 @@ pub(super) struct Set {
     pub(super) nobs: Option<(Slot, u64)>,
 }
 
-/// A data set to be made.
-pub(super) struct Target {
-    pub(super) member: Member,
-    pub(super) variables: Vec<Variable>,
-    pub(super) slots: Vec<Slot>,
-    pub(super) plan: OutputPlan,
-}
-
 struct Builder<'a> {
     world: &'a mut World,
     pdv: Pdv,
@@ -109,10 +102,8 @@ struct Builder<'a> {
     sites: Sites,
     outputs: &'a [DatasetRef],
     explicit_output: bool,
-    keep: Option<Vec<VariableList>>,
-    drop: Vec<VariableList>,
-    rename: Vec<(String, String)>,
-    conditions: Vec<&'a Expr>,
+    declared: Declared,
+    condition: Option<&'a Expr>,
 }
 
 /// Compiles a step; opens its inputs, makes no output yet.
@@ -124,10 +115,8 @@ pub(super) fn compile(step: &DataStep, world: &mut World) -> Outcome<Program> {
         sites: Sites::default(),
         outputs: &step.outputs,
         explicit_output: false,
-        keep: None,
-        drop: Vec::new(),
-        rename: Vec::new(),
-        conditions: Vec::new(),
+        declared: Declared::default(),
+        condition: None,
     };
     let counter = builder.pdv.numeric("_N_");
     let error = builder.pdv.numeric("_ERROR_");
@@ -136,9 +125,15 @@ pub(super) fn compile(step: &DataStep, world: &mut World) -> Outcome<Program> {
         (variable.automatic, variable.assigned, variable.kept_over) = (true, true, true);
     }
     let operations = builder.block(&step.statements)?;
-    builder.apply_conditions()?;
+    builder.apply_condition()?;
+    builder.check_encoding()?;
     builder.note_uninitialized();
-    let targets = builder.targets()?;
+    let targets = target::targets(
+        builder.world,
+        &builder.pdv,
+        &builder.declared,
+        &step.outputs,
+    )?;
     let counter = builder.pdv.variables[counter].slot;
     let implicit_output = !builder.explicit_output && !step.outputs.is_empty();
     Ok(Program {
@@ -162,6 +157,11 @@ impl<'a> Builder<'a> {
     }
 
     fn statement(&mut self, statement: &'a Statement, out: &mut Vec<Operation>) -> Outcome<()> {
+        self.operations(statement, out)?;
+        self.pdv.check(&statement.span)
+    }
+
+    fn operations(&mut self, statement: &'a Statement, out: &mut Vec<Operation>) -> Outcome<()> {
         match &statement.kind {
             StatementKind::Set { datasets, options } => {
                 out.push(self.set(datasets, options, &statement.span)?);
@@ -205,12 +205,19 @@ impl<'a> Builder<'a> {
     /// Statements that act while the step is compiled.
     fn declaration(&mut self, statement: &'a Statement) -> Outcome<()> {
         match &statement.kind {
-            StatementKind::Where(condition) => self.conditions.push(condition),
-            StatementKind::Keep(lists) => {
-                self.keep.get_or_insert_default().extend_from_slice(lists);
+            StatementKind::Where(condition) => {
+                if self.condition.replace(condition).is_some() {
+                    self.world.note("WHERE clause has been replaced.");
+                }
             }
-            StatementKind::Drop(lists) => self.drop.extend_from_slice(lists),
-            StatementKind::Rename(pairs) => self.rename.extend_from_slice(pairs),
+            StatementKind::Keep(lists) => {
+                self.declared
+                    .keep
+                    .get_or_insert_default()
+                    .extend_from_slice(lists);
+            }
+            StatementKind::Drop(lists) => self.declared.drop.extend_from_slice(lists),
+            StatementKind::Rename(pairs) => self.declared.rename.extend_from_slice(pairs),
             StatementKind::Length(items) => {
                 for (list, kind, length) in items {
                     self.length(list, *kind, *length)?;
@@ -249,17 +256,21 @@ impl<'a> Builder<'a> {
     }
 
     fn value(&mut self, expr: &Expr) -> Outcome<Value> {
+        let encoding = self.pdv.encoding();
         Compiler {
             scope: &mut self.pdv,
             sites: &mut self.sites,
+            encoding,
         }
         .value(expr)
     }
 
     fn number(&mut self, expr: &Expr) -> Outcome<Number> {
+        let encoding = self.pdv.encoding();
         Compiler {
             scope: &mut self.pdv,
             sites: &mut self.sites,
+            encoding,
         }
         .number(expr)
     }
@@ -274,12 +285,16 @@ impl<'a> Builder<'a> {
         variable.assigned = true;
         let slot = variable.slot;
         let mut compiler = Compiler {
+            encoding: self.pdv.encoding(),
             scope: &mut self.pdv,
             sites: &mut self.sites,
         };
         Ok(match slot.kind {
             Kind::Numeric => Operation::Number(slot, compiler.to_number(compiled, &value.span)),
-            Kind::Character => Operation::Text(slot, compiler.to_text(compiled, &value.span)),
+            Kind::Character => {
+                let text = compiler.to_text_of(compiled, slot.length, &value.span);
+                Operation::Text(slot, text)
+            }
         })
     }
 
@@ -304,6 +319,7 @@ impl<'a> Builder<'a> {
         let mut ranges = Vec::new();
         match &source.index {
             None => ranges.push(Range {
+                counts: None,
                 start: None,
                 stop: None,
                 step: None,
@@ -312,7 +328,9 @@ impl<'a> Builder<'a> {
             }),
             Some((_, items)) => {
                 for item in items {
+                    let counts = item.stop.is_some() || item.step.is_some();
                     ranges.push(Range {
+                        counts: counts.then(|| item.start.span.clone()),
                         start: Some(self.number(&item.start)?),
                         stop: self.optional(item.stop.as_ref())?,
                         step: self.optional(item.step.as_ref())?,
@@ -350,8 +368,15 @@ impl<'a> Builder<'a> {
         let mut inputs = Vec::new();
         for dataset in datasets {
             let input = Input::open(self.world, dataset)?;
-            self.pdv
-                .add_fields(input.fields(), &input.member().full_name())?;
+            let name = input.member().full_name();
+            self.pdv.add_fields(input.fields(), &name)?;
+            if input
+                .fields()
+                .iter()
+                .any(|f| f.slot.kind == Kind::Character)
+            {
+                self.pdv.meet(input.metadata().encoding, &name)?;
+            }
             inputs.push(input);
         }
         let (mut end, mut nobs) = (None, None);
@@ -432,8 +457,8 @@ impl<'a> Builder<'a> {
                 first,
                 last,
                 digits,
-                ..
-            } => (*first..=*last)
+                span,
+            } => numbers(*first, *last, span)?
                 .map(|n| format!("{prefix}{n:0digits$}"))
                 .collect(),
             _ => return self.pdv.select(list),
@@ -503,17 +528,34 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn apply_conditions(&mut self) -> Outcome<()> {
-        for condition in &self.conditions {
-            if self.sets.is_empty() {
-                let message = "No input data sets available for WHERE statement.";
-                return Err(Failure::at(&condition.span, message));
-            }
-            for (input, _) in self.sets.iter_mut().flat_map(|set| &mut set.inputs) {
-                input.filter(condition)?;
-            }
+    fn apply_condition(&mut self) -> Outcome<()> {
+        let Some(condition) = self.condition else {
+            return Ok(());
+        };
+        if self.sets.is_empty() {
+            let message = "No input data sets available for WHERE statement.";
+            return Err(Failure::at(&condition.span, message));
+        }
+        for (input, _) in self.sets.iter_mut().flat_map(|set| &mut set.inputs) {
+            input.filter(condition)?;
         }
         Ok(())
+    }
+
+    /// Texts taken before the first SET are UTF-8; data of another encoding cannot take them.
+    fn check_encoding(&self) -> Outcome<()> {
+        let encoding = self.pdv.encoding().unwrap_or(Encoding::UTF_8);
+        match &self.sites.unencoded {
+            Some(span) if encoding != Encoding::UTF_8 => Err(Failure::at(
+                span,
+                format!(
+                    "This text has characters beyond ASCII, and the data set read later has the \
+                     encoding {}: put the text after the SET statement.",
+                    encoding.name
+                ),
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn note_uninitialized(&mut self) {
@@ -524,74 +566,4 @@ impl<'a> Builder<'a> {
             }
         }
     }
-
-    fn targets(&mut self) -> Outcome<Vec<Target>> {
-        let outputs = self.outputs;
-        outputs.iter().map(|output| self.target(output)).collect()
-    }
-
-    fn target(&mut self, output: &DatasetRef) -> Outcome<Target> {
-        let member = self.world.libraries.resolve(output)?;
-        let options = DatasetOptions::read(output)?;
-        if options.condition.is_some() || options.firstobs.is_some() || options.obs.is_some() {
-            let message = "WHERE=, FIRSTOBS= and OBS= are not implemented for output data sets.";
-            return Err(Failure::at(&output.span, message));
-        }
-        let mut kept: Vec<_> = self
-            .pdv
-            .variables
-            .iter()
-            .filter(|variable| !variable.automatic)
-            .cloned()
-            .collect();
-        let keep_lists = [self.keep.as_deref(), options.keep];
-        let drop_lists = [Some(self.drop.as_slice()), options.drop];
-        for (keep, drop) in keep_lists.into_iter().zip(drop_lists) {
-            let absent = |name: &str, span: &Span| {
-                Some(Failure::at(
-                    span,
-                    format!(
-                        "The variable {name} in the DROP, KEEP, or RENAME list has never been \
-                     referenced."
-                    ),
-                ))
-            };
-            if let Some(lists) = keep {
-                let chosen = select_all(&kept, lists, absent)?;
-                retain_indices(&mut kept, |index| chosen.contains(&index));
-            }
-            let dropped = select_all(&kept, drop.unwrap_or_default(), absent)?;
-            retain_indices(&mut kept, |index| !dropped.contains(&index));
-        }
-        let mut variables: Vec<Variable> = kept.iter().map(|v| v.variable.clone()).collect();
-        for (old, new) in self.rename.iter().chain(options.rename) {
-            let found = variables
-                .iter_mut()
-                .find(|v| v.name.eq_ignore_ascii_case(old));
-            let Some(variable) = found else {
-                let message = format!("Variable {old} in the RENAME list is not written.");
-                return Err(Failure::at(&output.span, message));
-            };
-            variable.name.clone_from(new);
-        }
-        Ok(Target {
-            member,
-            variables,
-            slots: kept.iter().map(|variable| variable.slot).collect(),
-            plan: OutputPlan {
-                compress: options.compress,
-                bufsize: options.bufsize,
-                label: options.label.unwrap_or_default().to_owned(),
-                creator: "DATASTEP",
-            },
-        })
-    }
-}
-
-fn retain_indices<T>(items: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
-    let mut index = 0;
-    items.retain(|_| {
-        index += 1;
-        keep(index - 1)
-    });
 }

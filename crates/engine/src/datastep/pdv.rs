@@ -1,9 +1,12 @@
 //! The program data vector: every variable of the step in one row of bytes. Numerics take 8 bytes,
 //! little-endian; texts their length.
 
+use std::collections::HashMap;
+
 use base::diag::Span;
+use base::limits;
 use lang::ast::VariableList;
-use sas7bdat::{Format, Kind, Variable, missing};
+use sas7bdat::{Encoding, Format, Kind, Variable, missing};
 
 use crate::dataset::copy::store_number;
 use crate::dataset::input::Field;
@@ -44,14 +47,55 @@ impl Named for PdvVariable {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pdv {
     pub(super) variables: Vec<PdvVariable>,
-    bytes: u32,
+    /// Positions by upper-case name.
+    places: HashMap<String, usize>,
+    bytes: u64,
+    /// Encoding of the texts that are read, and the data set it comes from.
+    encoding: Option<(Encoding, String)>,
 }
 
 impl Pdv {
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.variables
-            .iter()
-            .position(|v| v.variable.name.eq_ignore_ascii_case(name))
+        self.places.get(&name.to_ascii_uppercase()).copied()
+    }
+
+    /// Refuses a vector that has become larger than memory should hold. Between two checks one
+    /// statement adds at most a numbered list.
+    pub(super) fn check(&self, span: &Span) -> Outcome<()> {
+        let limit = limits::PROGRAM_VECTOR_BYTES_MAX;
+        if self.bytes <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "The variables of this step take {} bytes; at most {limit} are allowed. Use fewer or \
+             shorter variables, or KEEP= on the data sets that are read.",
+            self.bytes
+        );
+        Err(Failure::at(span, message))
+    }
+
+    /// Encoding of the texts that are read, as far as any were.
+    pub(super) fn encoding(&self) -> Option<Encoding> {
+        self.encoding.as_ref().map(|(encoding, _)| *encoding)
+    }
+
+    /// Texts of `encoding` are read from `dataset`: they must go together with those read before.
+    pub(super) fn meet(&mut self, encoding: Encoding, dataset: &str) -> Outcome<()> {
+        let ascii = |one: Encoding| one.name == "us-ascii";
+        match &self.encoding {
+            Some((known, first)) if *known != encoding && !ascii(*known) && !ascii(encoding) => {
+                Err(Failure::world(format!(
+                    "Data set {first} has the encoding {} and {dataset} has {}: their texts cannot \
+                     be read in one step, since nothing is transcoded yet.",
+                    known.name, encoding.name
+                )))
+            }
+            Some((known, _)) if !ascii(*known) || ascii(encoding) => Ok(()),
+            _ => {
+                self.encoding = Some((encoding, dataset.to_owned()));
+                Ok(())
+            }
+        }
     }
 
     /// Adds a variable that is not there yet.
@@ -63,11 +107,15 @@ impl Pdv {
         };
         let slot = Slot {
             kind: variable.kind,
-            offset: self.bytes,
+            // Past the end of 32 bits the check after this statement has refused the step.
+            offset: u32::try_from(self.bytes).unwrap_or(u32::MAX),
             length,
             big_endian: false,
         };
-        self.bytes += length;
+        self.bytes = self.bytes.saturating_add(u64::from(length));
+        let place = self.variables.len();
+        self.places
+            .insert(variable.name.to_ascii_uppercase(), place);
         self.variables.push(PdvVariable {
             variable,
             slot,
@@ -76,7 +124,7 @@ impl Pdv {
             assigned: false,
             mentioned: None,
         });
-        self.variables.len() - 1
+        place
     }
 
     /// The variable `name`, made numeric if it is new.
@@ -91,7 +139,10 @@ impl Pdv {
     pub(super) fn character(&mut self, name: &str, length: u32) -> usize {
         match self.find(name) {
             Some(index) => index,
-            None => self.add(Variable::character(name, length)),
+            None => {
+                let length = length.min(limits::CHARACTER_BYTES_MAX);
+                self.add(Variable::character(name, length))
+            }
         }
     }
 
@@ -119,14 +170,17 @@ impl Pdv {
                 }
             }
         }
-        let listed = |variable: &PdvVariable| {
-            fields.iter().position(|f| {
-                f.variable
-                    .name
-                    .eq_ignore_ascii_case(&variable.variable.name)
-            })
-        };
-        self.variables[first_new..].sort_by_key(listed);
+        let upper = |variable: &Variable| variable.name.to_ascii_uppercase();
+        let listed: HashMap<String, usize> = fields
+            .iter()
+            .enumerate()
+            .map(|(index, field)| (upper(&field.variable), index))
+            .collect();
+        self.variables[first_new..]
+            .sort_by_cached_key(|new| listed.get(&upper(&new.variable)).copied());
+        for (place, new) in self.variables.iter().enumerate().skip(first_new) {
+            self.places.insert(upper(&new.variable), place);
+        }
         for field in fields {
             let index = self.find(&field.variable.name).expect("it was just added");
             let known = &mut self.variables[index];
@@ -139,7 +193,8 @@ impl Pdv {
 
     /// A PDV with every variable missing.
     pub(super) fn row(&self) -> Vec<u8> {
-        let mut row = vec![b' '; self.bytes as usize];
+        let bytes = usize::try_from(self.bytes).expect("the size was checked");
+        let mut row = vec![b' '; bytes];
         for variable in &self.variables {
             if variable.slot.kind == Kind::Numeric {
                 store_number(&variable.slot, &mut row, missing::encode(0));
@@ -151,10 +206,8 @@ impl Pdv {
     /// Positions that `list` names; unknown single names are errors.
     pub(super) fn select(&self, list: &VariableList) -> Outcome<Vec<usize>> {
         select(&self.variables, list, |name, span| {
-            Some(Failure::at(
-                span,
-                format!("The variable {name} is not known in this DATA step."),
-            ))
+            let message = format!("The variable {name} is not known in this DATA step.");
+            Failure::at(span, message)
         })
     }
 }

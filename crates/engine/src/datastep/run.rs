@@ -2,13 +2,14 @@
 
 use sas7bdat::{Kind, missing};
 
-use super::compile::{Loop, Operation, Program, Range, Set, Target};
+use super::compile::{Loop, Operation, Program, Range, Set};
+use super::target::Target;
 use crate::dataset::copy::{RowCopy, store_number, store_text};
 use crate::dataset::output::Output;
 use crate::expr::compile::{Site, Sites};
 use crate::expr::evaluate::{Events, is_true, order_key};
 use crate::expr::{Number, Slot};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::session::World;
 
 /// What happens after an operation.
@@ -27,11 +28,21 @@ enum Flow {
     Stop,
 }
 
+/// How the iterations of a step ended.
+enum Ended {
+    /// At the end of the input, by STOP, or after the one iteration of a step that reads nothing.
+    Regularly,
+    /// An iteration read nothing though the step has a SET: the next ones would not either.
+    Looping,
+}
+
 struct Running {
     row: Vec<u8>,
     events: Events,
     sets: Vec<Cursor>,
     writers: Vec<Writing>,
+    /// A SET was executed in this iteration.
+    read: bool,
 }
 
 /// Where a SET statement stands.
@@ -84,6 +95,7 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
             })
             .collect(),
         writers: Vec::new(),
+        read: false,
     };
     for variable in pdv
         .variables
@@ -94,11 +106,15 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
     }
     let outcome = open_targets(targets, world, &mut running.writers)
         .and_then(|()| iterate(&mut running, &operations, &reset, implicit_output, counter));
-    if let Err(failure) = outcome {
-        for writing in running.writers {
-            writing.output.discard(world);
+    match outcome {
+        Ok(Ended::Looping) => world.note("DATA STEP stopped due to looping."),
+        Ok(Ended::Regularly) => {}
+        Err(failure) => {
+            for writing in running.writers {
+                writing.output.discard(world);
+            }
+            return Err(failure);
         }
-        return Err(failure);
     }
     tell_conversions(world, &sites);
     tell_events(world, &sites, &running.events);
@@ -159,7 +175,7 @@ fn iterate(
     reset: &[Slot],
     implicit_output: bool,
     counter: Slot,
-) -> Outcome<()> {
+) -> Outcome<Ended> {
     let reads = !running.sets.is_empty();
     for cursor in &running.sets {
         if let Some((slot, rows)) = &cursor.set.nobs {
@@ -171,8 +187,9 @@ fn iterate(
         iteration += 1;
         store_number(&counter, &mut running.row, iteration as f64);
         set_missing(reset, &mut running.row);
+        running.read = false;
         match running.block(operations)? {
-            Flow::Stop => return Ok(()),
+            Flow::Stop => return Ok(Ended::Regularly),
             Flow::Top => {}
             Flow::On | Flow::Bottom | Flow::Leave | Flow::Continue => {
                 if implicit_output {
@@ -181,7 +198,10 @@ fn iterate(
             }
         }
         if !reads {
-            return Ok(());
+            return Ok(Ended::Regularly);
+        }
+        if !running.read {
+            return Ok(Ended::Looping);
         }
     }
 }
@@ -209,6 +229,7 @@ impl Running {
     fn operation(&mut self, operation: &Operation) -> Outcome<Flow> {
         match operation {
             Operation::Set(index) => {
+                self.read = true;
                 if !self.sets[*index].next_row(&mut self.row)? {
                     return Ok(Flow::Stop);
                 }
@@ -267,6 +288,15 @@ impl Running {
         let start = self.number(range.start.as_ref());
         let stop = self.number(range.stop.as_ref());
         let step = self.number(range.step.as_ref()).unwrap_or(1.0);
+        if let Some(span) = &range.counts {
+            let missing = |value: Option<f64>| value.is_some_and(f64::is_nan);
+            if missing(start) || missing(stop) || step.is_nan() || step == 0.0 {
+                let message = "Invalid DO loop control information, either the INITIAL or TO \
+                               expression is missing or the BY expression is missing, zero, or \
+                               invalid.";
+                return Err(Failure::at(span, message));
+            }
+        }
         if let (Some(slot), Some(start)) = (looping.index, start) {
             store_number(&slot, &mut self.row, start);
         }
@@ -297,9 +327,8 @@ impl Running {
                 return Ok(Flow::On);
             }
             // `DO i = 5;` runs once; `DO i = 5 WHILE(…)` too.
-            let counts = stop.is_some() || range.step.is_some();
             match looping.index {
-                Some(_) if !counts => return Ok(Flow::On),
+                Some(_) if range.counts.is_none() => return Ok(Flow::On),
                 Some(slot) => {
                     let next = slot.number(&self.row) + step;
                     store_number(&slot, &mut self.row, next);

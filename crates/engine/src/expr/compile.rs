@@ -2,7 +2,7 @@
 
 use base::diag::{Diagnostic, Span};
 use lang::ast::{Argument, BinaryOp, Comparison, Expr, ExprKind, InItem, UnaryOp};
-use sas7bdat::{Kind, missing};
+use sas7bdat::{Encoding, Kind, missing};
 
 use super::function::{OfNumbers, OfText};
 use super::{Arithmetic, Number, Slot, Text, Value};
@@ -35,6 +35,8 @@ pub struct Sites {
     pub to_text: Vec<Span>,
     /// Places where texts became numbers.
     pub to_number: Vec<Span>,
+    /// The first text beyond ASCII that was taken before the encoding of the data was known.
+    pub unencoded: Option<Span>,
     /// Other findings.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -46,12 +48,17 @@ impl Sites {
     }
 }
 
+/// Width of a number that becomes text: BEST12.
+const BEST_WIDTH: u32 = 12;
+
 /// Compiles expressions of one step.
 pub struct Compiler<'a> {
     /// Where names come from.
     pub scope: &'a mut dyn Scope,
     /// What is gathered.
     pub sites: &'a mut Sites,
+    /// Encoding of the data that texts of the program meet, as far as it is known.
+    pub encoding: Option<Encoding>,
 }
 
 impl Compiler<'_> {
@@ -59,7 +66,7 @@ impl Compiler<'_> {
     pub fn value(&mut self, expr: &Expr) -> Outcome<Value> {
         let span = &expr.span;
         Ok(match &expr.kind {
-            ExprKind::Text(text) => Value::Text(Text::Constant(text.clone().into_bytes())),
+            ExprKind::Text(text) => Value::Text(Text::Constant(self.encoded(text, span)?)),
             ExprKind::Variable(name) => {
                 let slot = self.scope.variable(name, span)?;
                 match slot.kind {
@@ -108,9 +115,36 @@ impl Compiler<'_> {
             Value::Text(text) => text,
             Value::Number(number) => {
                 self.sites.to_text.push(span.clone());
-                Text::FromNumber(Box::new(number))
+                Text::FromNumber(Box::new(number), BEST_WIDTH)
             }
         }
+    }
+
+    /// Converts a compiled value to the text that is assigned to a variable of `length` bytes: a
+    /// number gets BEST with that width, so that no digit is cut off.
+    pub fn to_text_of(&mut self, value: Value, length: u32, span: &Span) -> Text {
+        match self.to_text(value, span) {
+            Text::FromNumber(number, width) => Text::FromNumber(number, width.min(length)),
+            text => text,
+        }
+    }
+
+    /// A text of the program in the encoding of the data.
+    fn encoded(&mut self, text: &str, span: &Span) -> Outcome<Vec<u8>> {
+        let Some(encoding) = self.encoding else {
+            if !text.is_ascii() {
+                self.sites.unencoded.get_or_insert_with(|| span.clone());
+            }
+            return Ok(text.as_bytes().to_vec());
+        };
+        let encoded = encoding.encode(text).map_err(|_| {
+            let message = format!(
+                "The encoding {} of the data set lacks characters of this text.",
+                encoding.name
+            );
+            Failure::at(span, message)
+        })?;
+        Ok(encoded.into_owned())
     }
 
     fn boxed(&mut self, expr: &Expr) -> Outcome<Box<Number>> {
@@ -155,7 +189,7 @@ impl Compiler<'_> {
                 negated,
             } => {
                 let value = self.text(value)?;
-                let pattern = pattern.clone().into_bytes();
+                let pattern = self.encoded(pattern, span)?;
                 negate_if(
                     *negated,
                     Number::Like {
@@ -242,8 +276,8 @@ impl Compiler<'_> {
                 let texts = items.iter().map(|item| match item {
                     InItem::Value(Expr {
                         kind: ExprKind::Text(text),
-                        ..
-                    }) => Ok(text.clone().into_bytes()),
+                        span,
+                    }) => self.encoded(text, span),
                     _ => Err(Failure::at(&value.span, "IN needs a list of texts here.")),
                 });
                 Ok(Number::InText(text, texts.collect::<Outcome<_>>()?))

@@ -150,8 +150,10 @@ impl Number {
             } => {
                 let (left, right) = (left.value(row, events), right.value(row, events));
                 let order = if *prefix {
-                    let shared = trimmed(&left).len().min(trimmed(&right).len());
-                    left[..shared].cmp(&right[..shared])
+                    // Over the shorter length as declared; an empty text is one blank.
+                    let shared = left.len().min(right.len()).max(1);
+                    let head = |text: &[u8]| text.len().min(shared);
+                    compare_padded(&left[..head(&left)], &right[..head(&right)])
                 } else {
                     compare_padded(&left, &right)
                 };
@@ -221,9 +223,9 @@ impl Text {
                 Cow::Owned(joined)
             }
             Self::Call(function, argument) => function.value(argument.value(row, events)),
-            Self::FromNumber(number) => {
+            Self::FromNumber(number, width) => {
                 let value = number.value(row, events);
-                Cow::Owned(format::best(value, 12).into_bytes())
+                Cow::Owned(format::best(value, *width as usize).into_bytes())
             }
         }
     }

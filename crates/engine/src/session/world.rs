@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::meter::Meter;
@@ -10,7 +11,7 @@ use base::random::Stream;
 use base::store::{Channel, Creation, Store, StoreFile};
 
 use crate::accounting::{DatasetUse, SortSummary};
-use crate::dataset::background::Background;
+use crate::dataset::background::{Background, Budget};
 use crate::failure::{Failure, Outcome};
 use crate::library::Libraries;
 use crate::listing::Listing;
@@ -59,6 +60,10 @@ pub struct World {
     pub outputs: Vec<DatasetUse>,
     /// What the step in progress sorted.
     pub sort: Option<SortSummary>,
+    /// Threads that write behind now.
+    pub(crate) writers: Arc<AtomicUsize>,
+    /// Warnings that follow the errors that stopped the step in progress.
+    pub aftermath: Vec<String>,
     /// `LIB.MEMBER` made last: the default of DATA=.
     pub last_dataset: Option<(String, String)>,
 }
@@ -86,10 +91,11 @@ impl World {
         }
     }
 
-    /// `file`, written by a thread of its own where the step may use more than one.
+    /// `file`, written by a thread of its own where the step may use one more.
     pub(crate) fn writing_behind(&self, file: Box<dyn StoreFile>) -> Box<dyn StoreFile> {
         if self.threads() > 1 {
-            Box::new(Background::new(file))
+            let budget = Budget::new(self.writers.clone(), self.threads() - 1);
+            Box::new(Background::new(file, budget))
         } else {
             file
         }

@@ -20,6 +20,12 @@ pub(super) struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
+    /// Memory of one run in a merge.
+    pub(super) fn reader_bytes(plan: &SortPlan) -> u64 {
+        let tree = size_of::<RunReader>() + size_of::<u64>() + size_of::<usize>();
+        RunReader::buffer_bytes(plan.row_bytes, plan.block_bytes) + tree as u64
+    }
+
     pub(super) fn new(file: &'a UtilityFile, runs: &[Run], plan: &'a SortPlan) -> Result<Self> {
         let reader =
             |run: &Run| RunReader::new(file.file.as_ref(), *run, plan.row_bytes, plan.block_bytes);

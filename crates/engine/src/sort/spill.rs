@@ -87,6 +87,11 @@ pub(super) struct RunReader<'a> {
 }
 
 impl<'a> RunReader<'a> {
+    /// Most that a reader holds: the part of a row that crosses into a block, and the block.
+    pub(super) fn buffer_bytes(row_bytes: u32, block_bytes: u64) -> u64 {
+        u64::from(row_bytes) + block_bytes
+    }
+
     pub(super) fn new(
         file: &'a dyn StoreFile,
         run: Run,
@@ -102,6 +107,10 @@ impl<'a> RunReader<'a> {
             buffer: Vec::new(),
             at: 0,
         };
+        let most = Self::buffer_bytes(row_bytes, block_bytes).min(run.bytes);
+        let most = usize::try_from(most).expect("blocks are at most 16 MiB, rows fit a page");
+        // Taken once and exactly: growing would double it.
+        reader.buffer.reserve_exact(most);
         reader.refill()?;
         Ok(reader)
     }
@@ -149,5 +158,46 @@ impl<'a> RunReader<'a> {
             self.left -= wanted as u64;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use base::store::memory::MemoryStore;
+    use base::store::{Channel, Creation, Store};
+
+    use super::*;
+
+    #[test]
+    fn a_reader_never_holds_more_than_a_row_and_a_block() {
+        for (row_bytes, block_bytes) in [(24u32, 4096u64), (4096, 4096), (10_000, 4096), (7, 4099)]
+        {
+            let path = Path::new("/u");
+            let file = MemoryStore::new()
+                .create(Channel::Util, path, Creation::New)
+                .unwrap();
+            let mut file = UtilityFile {
+                file,
+                path: path.to_owned(),
+                end: 0,
+            };
+            let row = |number: u8| vec![number; row_bytes as usize];
+            let mut writer = RunWriter::new(&mut file, block_bytes);
+            for number in 0..200 {
+                writer.write_row(&row(number)).unwrap();
+            }
+            let run = writer.finish().unwrap();
+            let mut reader =
+                RunReader::new(file.file.as_ref(), run, row_bytes, block_bytes).unwrap();
+            let most = RunReader::buffer_bytes(row_bytes, block_bytes);
+            for number in 0..200 {
+                assert_eq!(reader.row(), Some(row(number).as_slice()));
+                assert!(reader.buffer.capacity() as u64 <= most, "{row_bytes}");
+                reader.advance().unwrap();
+            }
+            assert_eq!(reader.row(), None);
+        }
     }
 }

@@ -67,8 +67,22 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
         observer: observer(args.steps.as_deref(), accounts, lost.clone())?,
     };
     match session::run(setup, &args.program.display().to_string(), &text) {
-        Ok(_) if lost.load(Ordering::Relaxed) => Ok(Exit::CouldNotRun),
-        Ok(ended) => Ok(Exit::Sas(ended.exit_code())),
+        Ok(ended) => {
+            let unwritten = [
+                ("log", &ended.log_failure),
+                ("listing", &ended.listing_failure),
+            ];
+            for (what, failure) in unwritten {
+                if let Some(error) = failure {
+                    lost.store(true, Ordering::Relaxed);
+                    ui::say(&format!("ERROR: failed to write the {what}: {error}"));
+                }
+            }
+            if lost.load(Ordering::Relaxed) {
+                return Ok(Exit::CouldNotRun);
+            }
+            Ok(Exit::Sas(ended.exit_code()))
+        }
         Err(failure) => {
             for line in failure.lines {
                 match line {

@@ -66,7 +66,8 @@ fn a_select_group_gives_one_message() {
 fn statements_that_nobody_knows_are_out_of_order() {
     one(
         "frobnicate x;",
-        "180-322: Statement is not valid or it is used out of proper order: FROBNICATE (program.sas, line 2, column 3).",
+        "180-322: Statement is not valid or it is used out of proper order: \
+         FROBNICATE (program.sas, line 2, column 3).",
     );
     one(
         "leave;",
@@ -83,8 +84,10 @@ fn statements_that_nobody_knows_are_out_of_order() {
     check(
         "set a;\n5;",
         &[
-            "ERROR: 180-322: Statement is not valid or it is used out of proper order: SET (program.sas, line 1, column 1).",
-            "ERROR: 180-322: Statement is not valid or it is used out of proper order: 5 (program.sas, line 2, column 1).",
+            "ERROR: 180-322: Statement is not valid or it is used out of proper order: \
+             SET (program.sas, line 1, column 1).",
+            "ERROR: 180-322: Statement is not valid or it is used out of proper order: \
+             5 (program.sas, line 2, column 1).",
         ],
     );
 }
@@ -241,7 +244,8 @@ fn librefs_are_short_and_titles_few() {
     check(
         "title11 'a';",
         &[
-            "ERROR: 180-322: Statement is not valid or it is used out of proper order: TITLE11 (program.sas, line 1, column 1).",
+            "ERROR: 180-322: Statement is not valid or it is used out of proper order: \
+             TITLE11 (program.sas, line 1, column 1).",
         ],
     );
 }

@@ -193,6 +193,193 @@ fn a_step_that_fails_leaves_the_old_data_set() {
 }
 
 #[test]
+fn a_step_whose_set_is_not_executed_stops_looping() {
+    let program = "data a; x = 1; run; data d.out; if 0 then set a; y = 1; run;";
+    let (ran, store) = clean(program);
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), [". 1"]);
+    assert!(
+        ran.log.contains("NOTE: DATA STEP stopped due to looping."),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn loops_without_a_way_to_their_end_are_refused() {
+    for range in [
+        "1 to 3 by 0",
+        ". to 3",
+        "1 to .",
+        "1 to 3 by .",
+        "1 by 0 while(1)",
+    ] {
+        let store = store();
+        let program = format!("data d.out; do i = {range}; output; end; run;");
+        let ran = run_on(Arc::new(store.clone()), &program);
+        assert_eq!(ran.exit, 2, "{range}");
+        let said = "Invalid DO loop control information, either the INITIAL or TO expression is \
+                    missing or the BY expression is missing, zero, or invalid";
+        assert!(ran.log.contains(said), "{}", ran.log);
+        assert!(store.get("/data/out.sas7bdat").is_none());
+    }
+}
+
+#[test]
+fn renames_happen_all_at_once() {
+    let make = "data a; x = 1; y = 2; z = 3; run;";
+    for (program, expected) in [
+        ("data d.out; set a; rename x=y y=x; run;", ["y", "x", "z"]),
+        ("data d.out; set a(rename=(x=y y=x)); run;", ["y", "x", "z"]),
+        (
+            "data d.out(rename=(x=y y=z z=x)); set a; run;",
+            ["y", "z", "x"],
+        ),
+        (
+            "proc sort data=a out=d.out(rename=(x=y y=x)); by x; run;",
+            ["y", "x", "z"],
+        ),
+    ] {
+        let (_, store) = clean(&format!("{make} {program}"));
+        assert_eq!(
+            variables(&store, "/data/out.sas7bdat"),
+            expected,
+            "{program}"
+        );
+        assert_eq!(rows(&store, "/data/out.sas7bdat"), ["1 2 3"]);
+    }
+}
+
+#[test]
+fn two_variables_of_one_name_are_an_error() {
+    for program in [
+        "data d.out; x = 1; y = 2; rename x=y; run;",
+        "data d.out(rename=(x=y)); x = 1; y = 2; run;",
+        "data a; x = 1; y = 2; run; data d.out; set a(rename=(x=y)); run;",
+    ] {
+        let ran = run_on(Arc::new(store()), program);
+        assert_eq!(ran.exit, 2, "{program}");
+        assert!(ran.log.contains("more than one variable y"), "{}", ran.log);
+    }
+}
+
+#[test]
+fn keep_and_drop_options_see_the_names_of_the_rename_statement() {
+    let make = "x = 1; y = 2; z = 3;";
+    for (options, statements, expected) in [
+        ("keep=b", "rename x=b;", vec!["b"]),
+        ("drop=b", "rename x=b; drop y;", vec!["z"]),
+        ("drop=b rename=(z=c)", "rename x=b; keep x z;", vec!["c"]),
+    ] {
+        let (_, store) = clean(&format!("data d.out({options}); {make} {statements} run;"));
+        assert_eq!(
+            variables(&store, "/data/out.sas7bdat"),
+            expected,
+            "{options}"
+        );
+    }
+}
+
+#[test]
+fn an_unknown_name_in_keep_drop_or_rename_is_a_warning() {
+    for statement in ["drop nosuch;", "keep x nosuch;", "rename nosuch=b;"] {
+        let store = store();
+        let program = format!("data d.out; x = 1; {statement} run;");
+        let ran = run_on(Arc::new(store.clone()), &program);
+        assert_eq!(ran.exit, 1, "{statement}");
+        let said = "WARNING: The variable nosuch in the DROP, KEEP, or RENAME list has never been \
+                    referenced.";
+        assert!(ran.log.contains(said), "{}", ran.log);
+        assert_eq!(rows(&store, "/data/out.sas7bdat"), ["1"]);
+    }
+}
+
+#[test]
+fn variables_that_are_never_written_may_be_dropped_and_kept() {
+    let program = "data a; x = 1; run; data d.out(drop=n); set a end=last nobs=n; drop last; run;";
+    let (_, store) = clean(program);
+    assert_eq!(variables(&store, "/data/out.sas7bdat"), ["x"]);
+}
+
+#[test]
+fn a_number_assigned_to_a_text_keeps_its_value() {
+    let (_, store) = clean(
+        "data d.out; length s $8 t $3 u $20; n = 5; s = n; t = 1234567; u = n; c = n || ''; \
+         a = '[' || s || ']' || u || ']' || t; keep a; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/out.sas7bdat"),
+        ["[       5]           5        ]1E6"]
+    );
+}
+
+#[test]
+fn a_later_where_statement_replaces_the_earlier_one() {
+    let make = "data a; do x = 1 to 4; output; end; run;";
+    for program in [
+        "data d.out; set a; where x > 3; where x < 3; run;",
+        "proc sort data=a out=d.out; where x > 3; where x < 3; by x; run;",
+    ] {
+        let (ran, store) = clean(&format!("{make} {program}"));
+        assert_eq!(rows(&store, "/data/out.sas7bdat"), ["1", "2"], "{program}");
+        let said = "NOTE: WHERE clause has been replaced.";
+        assert!(ran.log.contains(said), "{}", ran.log);
+    }
+}
+
+#[test]
+fn a_where_option_wins_over_the_where_statement() {
+    let make = "data a b; do x = 1 to 4; output; end; run;";
+    let program = "data d.out; set a(where=(x = 4)) b; where x < 2; run;";
+    let (ran, store) = clean(&format!("{make} {program}"));
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), ["4", "1"]);
+    let said = "There were 1 observations read from the data set WORK.A.\n      WHERE x=4;\n";
+    assert!(ran.log.contains(said), "{}", ran.log);
+}
+
+#[test]
+fn conditions_are_shown_with_their_grouping() {
+    let program = "data a; length c $4; x = 3; c = 'it'; run;
+        data d.out; set a; where (x > 2 and x in (1, 3:6)) or c = \"it's\" or c like 'a%' and x \
+        is not missing and not (x between 1 and 2); run;";
+    let (ran, _) = clean(program);
+    let said = "WHERE ((((x>2) and (x in (1, 3:6))) or (c='it''s')) or ((c like 'a%') and ((x is \
+                not missing) and (not (x between 1 and 2)))));";
+    let plain = |text: &str| text.replace(['(', ')'], "");
+    assert!(plain(&ran.log).contains(&plain(said)), "{}", ran.log);
+}
+
+#[test]
+fn prefixes_compare_over_the_shorter_declared_length() {
+    check(
+        "length e c $5; e = ''; c = 'Smith'; a = '' =: 'S'; b = 'Smith' =: 'S'; d = c =: 'Smithers'; \
+         f = e =: c; g = c =: e; h = c =: ''; keep a b d f g h;",
+        &["0 1 1 0 0 0"],
+    );
+}
+
+#[test]
+fn lists_longer_than_a_data_set_can_be_are_refused() {
+    for statement in [
+        "length a1-a99999999 8;",
+        "drop a1-a99999999;",
+        "x = sum(of a1-a99999999);",
+        "length a1-a32767 $32767;",
+    ] {
+        let ran = run_on(Arc::new(store()), &format!("data d.out; {statement} run;"));
+        assert_eq!(ran.exit, 2, "{statement}");
+        assert!(ran.log.len() < 2000, "{}", ran.log.len());
+    }
+}
+
+#[test]
+fn as_many_variables_as_a_data_set_can_have_are_handled_quickly() {
+    let program = "data a; length a1-a32767 3; keep a1-a32767; run; data d.out; set a; drop \
+                   a2-a32767; run;";
+    let (_, store) = clean(&format!("options bufsize=1m; {program}"));
+    assert_eq!(variables(&store, "/data/out.sas7bdat"), ["a1"]);
+}
+
+#[test]
 fn macro_variables_reach_later_steps() {
     let (_, store) = clean("%let n = 3; data d.out; do i = 1 to &n; output; end; c = \"&n\"; run;");
     assert_eq!(rows(&store, "/data/out.sas7bdat").len(), 3);

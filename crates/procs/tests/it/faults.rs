@@ -185,3 +185,20 @@ fn work_is_never_locked_and_permanent_data_are() {
     assert_eq!(locks("data d.a; x = 1; run;"), 1);
     assert_eq!(locks("options filelocks=none; data d.a; x = 1; run;"), 0);
 }
+
+#[test]
+fn only_permanent_data_sets_are_settled_before_they_replace_others() {
+    let plan = |channel| Plan {
+        operation: Some(Operation::Fsync),
+        channel: Some(channel),
+        nth: u64::MAX,
+        fault: Fault::Fail(ErrorKind::Other),
+    };
+    let settled = |channel| {
+        let faulty = Arc::new(FaultyStore::new(store(), plan(channel)));
+        run_on(faulty.clone(), "data a; x = 1; run; data d.a; set a; run;");
+        faulty.calls()
+    };
+    assert_eq!(settled(Channel::Work), 0);
+    assert_eq!(settled(Channel::Output), 1);
+}

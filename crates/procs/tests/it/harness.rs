@@ -10,7 +10,7 @@ use base::store::memory::MemoryStore;
 use engine::accounting::StepSummary;
 use engine::library::{Libraries, Library};
 use engine::options::Options;
-use engine::session::{self, Setup, Symbols, Temporaries};
+use engine::session::{self, Observer, Setup, Symbols, Temporaries};
 use sas7bdat::{Kind, Reader, missing};
 
 /// What a program left.
@@ -50,20 +50,22 @@ pub(crate) fn store() -> MemoryStore {
     store
 }
 
-/// Runs `program` over `store`.
-pub(crate) fn run_on(store: Arc<dyn Store>, program: &str) -> Ran {
-    let (log, listing) = (Text::default(), Text::default());
-    let steps = Arc::new(Mutex::new(Vec::new()));
-    let seen = steps.clone();
+/// A session over `store` that writes to `log` and `listing`.
+pub(crate) fn setup(
+    store: Arc<dyn Store>,
+    log: Box<dyn Write + Send>,
+    listing: Box<dyn Write + Send>,
+    observer: Observer,
+) -> Setup {
     let mut libraries = Libraries::default();
     libraries.assign(Library::permanent("D", PathBuf::from("/data")));
     let mut options = Options::new(2);
     options.set("nostimer", None).unwrap();
-    let setup = Setup {
+    Setup {
         store,
         meter: Arc::new(FixedMeter::default()),
-        log: Box::new(log.clone()),
-        listing: Box::new(listing.clone()),
+        log,
+        listing,
         procedures: procs::all(),
         options,
         libraries,
@@ -77,8 +79,21 @@ pub(crate) fn run_on(store: Arc<dyn Store>, program: &str) -> Ran {
         sync_outputs: false,
         temporaries: Arc::new(Temporaries::default()),
         include: Box::new(|path| Err(format!("{} is not there", path.display()))),
-        observer: Box::new(move |step| seen.lock().unwrap().push(step.clone())),
-    };
+        observer,
+    }
+}
+
+/// Runs `program` over `store`.
+pub(crate) fn run_on(store: Arc<dyn Store>, program: &str) -> Ran {
+    let (log, listing) = (Text::default(), Text::default());
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let seen = steps.clone();
+    let setup = setup(
+        store,
+        Box::new(log.clone()),
+        Box::new(listing.clone()),
+        Box::new(move |step| seen.lock().unwrap().push(step.clone())),
+    );
     let exit = match session::run(setup, "test.sas", program) {
         Ok(ended) => ended.exit_code(),
         Err(failure) => {

@@ -1,8 +1,10 @@
 //! Programs run in memory: what they leave behind, what the log says, what a failing file system does
 //! to them.
 
+mod attributes;
 mod datastep;
 mod faults;
 mod harness;
+mod log;
 mod procedures;
 mod sorting;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::harness::{clean, run_on, store};
+use crate::harness::{clean, rows, run_on, store};
 
 const MAKE: &str = "data d.a(label='A few rows'); length c $5; do i = 1 to 3; c = 'row';
     x = i / 3; label x = 'A third'; format x 8.3; output; end; run;";
@@ -101,4 +101,27 @@ fn unknown_options_and_statements_are_named() {
         assert_eq!(ran.exit, 2, "{program}");
         assert!(ran.log.contains(part), "{part}\n{}", ran.log);
     }
+}
+
+#[test]
+fn datasets_deletes_nothing_from_a_read_only_library() {
+    for delete in [
+        "proc datasets lib=r kill;",
+        "proc datasets lib=r; delete a;",
+    ] {
+        let program =
+            format!("data d.a; x = 1; run; libname r '/data' access=readonly; {delete} run; quit;");
+        let store = store();
+        let ran = run_on(Arc::new(store.clone()), &program);
+        assert_eq!(ran.exit, 2, "{delete}");
+        assert!(ran.log.contains("ACCESS=READONLY"), "{}", ran.log);
+        assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1"], "{delete}");
+    }
+}
+
+#[test]
+fn work_cannot_be_assigned() {
+    let ran = run_on(Arc::new(store()), "libname work '/data';");
+    assert_eq!(ran.exit, 2);
+    assert!(ran.log.contains("WORK is the session's own"), "{}", ran.log);
 }

@@ -64,6 +64,35 @@ fn sorting_a_part_in_place_is_refused() {
     assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1"]);
 }
 
+#[test]
+fn sorting_in_place_under_obs_or_firstobs_is_refused() {
+    let make = "data d.a; do x = 3 to 1 by -1; output; end; run;";
+    for sort in [
+        "options obs=2; proc sort data=d.a; by x; run;",
+        "options firstobs=2; proc sort data=d.a force; by x; run;",
+        "options obs=2; proc sort data=d.a out=d.a; by x; run;",
+    ] {
+        let store = store();
+        let ran = run_on(Arc::new(store.clone()), &format!("{make} {sort}"));
+        assert_eq!(ran.exit, 2, "{sort}");
+        assert!(ran.log.contains("would lose the rest"), "{}", ran.log);
+        assert_eq!(rows(&store, "/data/a.sas7bdat"), ["3", "2", "1"], "{sort}");
+    }
+}
+
+#[test]
+fn an_unknown_name_in_the_options_of_out_is_a_warning() {
+    for option in ["drop=nosuch", "keep=x nosuch", "rename=(nosuch=b)"] {
+        let store = store();
+        let program = format!("data a; x = 1; run; proc sort data=a out=d.s({option}); by x; run;");
+        let ran = run_on(Arc::new(store.clone()), &program);
+        assert_eq!(ran.exit, 1, "{option}");
+        let said = "WARNING: The variable nosuch in the DROP, KEEP, or RENAME list";
+        assert!(ran.log.contains(said), "{}", ran.log);
+        assert_eq!(rows(&store, "/data/s.sas7bdat"), ["1"], "{option}");
+    }
+}
+
 /// 30,000 rows of 40 bytes in 1 MiB of memory: spills; with blocks of 1 MiB the runs cannot be
 /// merged at once, so a second utility file comes in.
 #[test]

@@ -1,6 +1,7 @@
 //! The row-number index of compressed data sets: which rows lie on which page.
 
 use super::Reader;
+use super::pages::Pending;
 use crate::endian::{Endian, Fields, index};
 use crate::error::Error;
 use crate::page::{PageHeader, Shape};
@@ -39,13 +40,60 @@ impl<S: Source> Reader<S> {
             Some(Finder::Entries(entries)) => {
                 let place = entries.partition_point(|entry| entry.rows <= row);
                 let before = place.checked_sub(1).and_then(|place| entries.get(place));
-                let page = entries.get(place).map(|entry| entry.page);
-                let found = page.map(|page| (page, before.map_or(0, |entry| entry.rows)));
-                Ok(found.filter(|(page, _)| *page <= self.metadata.pages))
+                let before = before.map_or(0, |entry| entry.rows);
+                match entries.get(place).copied() {
+                    Some(entry) => self.confirm(entry.page, before, entry.rows),
+                    None => Ok(None),
+                }
             }
-            Some(Finder::Pages) => self.search_pages(row),
+            Some(Finder::Pages) => match self.search_pages(row)? {
+                Some((page, before, behind)) => self.confirm(page, before, behind),
+                None => Ok(None),
+            },
             Some(Finder::Nothing) | None => Ok(None),
         }
+    }
+
+    /// The page and the rows before it if it agrees that it holds the rows from `before` up to
+    /// `behind`; one wrong bit in the index must not lead to another row. It stays loaded then,
+    /// otherwise reading can go on where it was.
+    fn confirm(
+        &mut self,
+        page: u64,
+        before: u64,
+        behind: u64,
+    ) -> Result<Option<(u64, u64)>, Error> {
+        if !(self.first_page..=self.metadata.pages).contains(&page) {
+            return Ok(None);
+        }
+        let (loaded, pending) = (self.loaded, self.pending);
+        let agrees = self.load(page).and_then(|()| {
+            let first = self.fields().long_at(16, 8);
+            // The first page carries no number.
+            let starts = first == before + 1 || page == self.first_page && before == 0;
+            Ok(starts && self.stored_rows()? == behind - before)
+        });
+        if matches!(agrees, Ok(true)) {
+            return Ok(Some((page, before)));
+        }
+        if loaded > 0 {
+            self.load(loaded)?;
+        }
+        self.pending = pending;
+        agrees.map(|_| None)
+    }
+
+    /// Rows on the loaded page, if they are compressed ones.
+    fn stored_rows(&self) -> Result<u64, Error> {
+        let Pending::Stored { pointers, .. } = self.pending else {
+            return Ok(0);
+        };
+        let header = PageHeader::parse(self.fields());
+        let mut rows = 0;
+        for slot in 1..=pointers {
+            rows += u64::from(self.row_pointer(header, slot)?.is_some());
+        }
+        Ok(rows)
     }
 
     fn look_for_index(&mut self) -> Result<Finder, Error> {
@@ -71,8 +119,9 @@ impl<S: Source> Reader<S> {
         })
     }
 
-    /// Bisects the pages; gives up where their numbers do not ascend.
-    fn search_pages(&mut self, row: u64) -> Result<Option<(u64, u64)>, Error> {
+    /// Bisects the pages: the page, the rows before it and those up to its end. Gives up where the
+    /// numbers of the pages do not ascend.
+    fn search_pages(&mut self, row: u64) -> Result<Option<(u64, u64, u64)>, Error> {
         let (loaded, pending) = (self.loaded, self.pending);
         let (mut low, mut before) = (self.first_page, 0);
         let (mut high, mut behind) = (self.metadata.last_data_page, self.metadata.rows);
@@ -102,7 +151,7 @@ impl<S: Source> Reader<S> {
         }
         self.pending = pending;
         self.next_page = self.loaded + 1;
-        Ok(ascending.then_some((low, before)))
+        Ok(ascending.then_some((low, before, behind)))
     }
 }
 

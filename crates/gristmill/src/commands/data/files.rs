@@ -8,6 +8,7 @@ use std::thread;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use base::random::Stream;
+use base::rowhash::RowHash;
 use base::store::{Access, Channel, Creation, Store, StoreFile};
 use base::units::Bytes;
 use engine::dataset::files::{FileSink, FileSource};
@@ -227,10 +228,20 @@ impl NewDataSet {
         self.writer.layout()
     }
 
-    /// Adds rows that lie back to back.
-    pub fn write_slab(&mut self, rows: &[u8]) -> Result<()> {
-        let written = self.writer.write_slab(rows);
-        written.map_err(|error| explain(self.new.as_ref(), error))
+    /// Fills it with the rows of a generator; `progress` is told the bytes of rows made.
+    pub fn generate(
+        &mut self,
+        generator: &recipe::Generator,
+        rows: u64,
+        hash: Option<&mut RowHash>,
+        mut progress: impl FnMut(u64),
+    ) -> Result<()> {
+        let written = recipe::write_rows(generator, rows, &mut self.writer, hash, |bytes| {
+            progress(bytes);
+            true
+        });
+        written.map_err(|error| explain(self.new.as_ref(), error))?;
+        Ok(())
     }
 
     /// Adds a row.

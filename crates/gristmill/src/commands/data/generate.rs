@@ -18,9 +18,6 @@ use super::value::counted;
 use crate::exit::Exit;
 use crate::ui;
 
-/// Rows are made this many bytes at a time: what stays in a core's own cache.
-const SLAB_BYTES: usize = 128 * 1024;
-
 /// Runs the verb.
 pub fn run(args: &GenArgs) -> Result<Exit> {
     let recipe = recipes::find(&args.recipe)?;
@@ -30,7 +27,7 @@ pub fn run(args: &GenArgs) -> Result<Exit> {
         .rows
         .or(args.size.map(|size| size.div_ceil(row_bytes)))
         .unwrap_or(0);
-    let data_set = match &args.out {
+    let mut data_set = match &args.out {
         Some(path) if !args.null => {
             NewDataSet::create(path, generator.variables(), args.shape, args.seed)?
         }
@@ -44,7 +41,10 @@ pub fn run(args: &GenArgs) -> Result<Exit> {
     let mut progress = Progress::new(name.clone(), rows * row_bytes);
     // The hash would be most of what the null sink measures.
     let mut hash = (!args.null).then(RowHash::default);
-    let written = fill(data_set, &generator, rows, &mut progress, hash.as_mut())?;
+    data_set.generate(&generator, rows, hash.as_mut(), |bytes| {
+        progress.advance(bytes);
+    })?;
+    let written = data_set.finish()?;
     let elapsed = progress.elapsed();
     drop(progress);
     if args.json {
@@ -74,38 +74,4 @@ pub fn run(args: &GenArgs) -> Result<Exit> {
         counted(written.pages, "page")
     ));
     Ok(Exit::Good)
-}
-
-fn fill(
-    mut data_set: NewDataSet,
-    generator: &Generator,
-    rows: u64,
-    progress: &mut Progress,
-    mut hash: Option<&mut RowHash>,
-) -> Result<sas7bdat::Written> {
-    let row_bytes = generator.layout().row_bytes as usize;
-    // Compressed rows have no padding at their end.
-    let stored_bytes = data_set.layout().row_bytes as usize;
-    let slab_rows = (SLAB_BYTES / row_bytes).max(1) as u64;
-    let mut slab = vec![0; SLAB_BYTES.max(row_bytes) / row_bytes * row_bytes];
-    let mut row = 0;
-    while row < rows {
-        let count = slab_rows.min(rows - row);
-        let bytes = usize::try_from(count).expect("rows of one slab") * row_bytes;
-        let slab = &mut slab[..bytes];
-        generator.fill(row, slab);
-        if let Some(hash) = &mut hash {
-            slab.chunks_exact(row_bytes).for_each(|row| hash.add(row));
-        }
-        if stored_bytes == row_bytes {
-            data_set.write_slab(slab)?;
-        } else {
-            for row in slab.chunks_exact(row_bytes) {
-                data_set.write_row(&row[..stored_bytes])?;
-            }
-        }
-        row += count;
-        progress.advance(bytes as u64);
-    }
-    data_set.finish()
 }

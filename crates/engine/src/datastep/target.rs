@@ -1,0 +1,139 @@
+//! Which variables a DATA step writes, and under which names. SAS's order: the KEEP and DROP
+//! statements, the RENAME statement, then of each data set KEEP= and DROP= (by the new names) and
+//! RENAME=.
+
+use std::collections::BTreeSet;
+
+use lang::ast::{DatasetRef, VariableList};
+use sas7bdat::{Encoding, Variable};
+
+use super::pdv::{Pdv, PdvVariable};
+use crate::dataset::options::{DatasetOptions, rename_all, select_known};
+use crate::dataset::output::OutputPlan;
+use crate::expr::Slot;
+use crate::failure::{Failure, Outcome};
+use crate::library::Member;
+use crate::session::World;
+
+/// A data set to be made.
+pub(super) struct Target {
+    pub(super) member: Member,
+    pub(super) variables: Vec<Variable>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) plan: OutputPlan,
+}
+
+/// What the KEEP, DROP and RENAME statements say.
+#[derive(Default)]
+pub(super) struct Declared {
+    pub(super) keep: Option<Vec<VariableList>>,
+    pub(super) drop: Vec<VariableList>,
+    pub(super) rename: Vec<(String, String)>,
+}
+
+/// The data sets of the DATA statement.
+pub(super) fn targets(
+    world: &mut World,
+    pdv: &Pdv,
+    declared: &Declared,
+    outputs: &[DatasetRef],
+) -> Outcome<Vec<Target>> {
+    let mut unknown = BTreeSet::new();
+    let mut written: Vec<PdvVariable> = pdv
+        .variables
+        .iter()
+        .filter(|variable| !variable.automatic)
+        .cloned()
+        .collect();
+    choose(
+        &mut written,
+        declared.keep.as_deref(),
+        &declared.drop,
+        &mut unknown,
+    )?;
+    let absent = rename_all(&mut written, &declared.rename, name)?;
+    // A variable that is dropped may be renamed: nothing comes of it.
+    unknown.extend(absent.into_iter().filter(|old| pdv.find(old).is_none()));
+    warn(world, pdv, &unknown);
+    outputs
+        .iter()
+        .map(|output| target(world, pdv, written.clone(), output))
+        .collect()
+}
+
+fn target(
+    world: &mut World,
+    pdv: &Pdv,
+    mut written: Vec<PdvVariable>,
+    output: &DatasetRef,
+) -> Outcome<Target> {
+    let member = world.libraries.resolve(output)?;
+    let options = DatasetOptions::read(output)?;
+    if options.condition.is_some() || options.firstobs.is_some() || options.obs.is_some() {
+        let message = "WHERE=, FIRSTOBS= and OBS= are not implemented for output data sets.";
+        return Err(Failure::at(&output.span, message));
+    }
+    let mut unknown = BTreeSet::new();
+    choose(
+        &mut written,
+        options.keep,
+        options.drop.unwrap_or_default(),
+        &mut unknown,
+    )?;
+    unknown.extend(rename_all(&mut written, options.rename, name)?);
+    warn(world, pdv, &unknown);
+    Ok(Target {
+        member,
+        slots: written.iter().map(|variable| variable.slot).collect(),
+        variables: written.into_iter().map(|v| v.variable).collect(),
+        plan: OutputPlan {
+            compress: options.compress,
+            bufsize: options.bufsize,
+            label: options.label.unwrap_or_default().to_owned(),
+            creator: "DATASTEP",
+            encoding: pdv.encoding().unwrap_or(Encoding::UTF_8),
+        },
+    })
+}
+
+fn name(variable: &mut PdvVariable) -> &mut String {
+    &mut variable.variable.name
+}
+
+/// Applies a KEEP and a DROP list; names that are not there are added to `unknown`.
+fn choose(
+    written: &mut Vec<PdvVariable>,
+    keep: Option<&[VariableList]>,
+    drop: &[VariableList],
+    unknown: &mut BTreeSet<String>,
+) -> Outcome<()> {
+    if let Some(lists) = keep {
+        let chosen = select_known(written, lists, unknown)?;
+        retain(written, &chosen, true);
+    }
+    let dropped = select_known(written, drop, unknown)?;
+    retain(written, &dropped, false);
+    Ok(())
+}
+
+fn retain(written: &mut Vec<PdvVariable>, chosen: &[usize], keep: bool) {
+    let mut wanted = vec![!keep; written.len()];
+    for index in chosen {
+        wanted[*index] = keep;
+    }
+    let mut wanted = wanted.into_iter();
+    written.retain(|_| wanted.next().unwrap_or(!keep));
+}
+
+/// Variables of END=, NOBS= and the like are known; that they are never written is as it should be.
+fn warn(world: &mut World, pdv: &Pdv, unknown: &BTreeSet<String>) {
+    let automatic = |name: &String| {
+        let found = pdv.find(name);
+        found.is_some_and(|index| pdv.variables[index].automatic)
+    };
+    for name in unknown.iter().filter(|name| !automatic(name)) {
+        world.log.warning(&format!(
+            "The variable {name} in the DROP, KEEP, or RENAME list has never been referenced."
+        ));
+    }
+}

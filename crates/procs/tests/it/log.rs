@@ -1,0 +1,74 @@
+//! What the log says around steps, and what happens when it cannot be written.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use base::store::faulty::{Fault, FaultyStore, Plan};
+use base::store::{Channel, Operation};
+use engine::session;
+
+use crate::harness::{clean, run_on, setup, store};
+
+#[test]
+fn an_empty_line_sets_the_notes_of_a_step_apart_from_its_source() {
+    let (ran, _) = clean("libname e '/data';\ndata a;\n  x = 1;\nrun;\nproc print data=a;\nrun;\n");
+    let expected = "\
+1          libname e '/data';
+NOTE: Libref E was successfully assigned as follows: 
+      Engine:        V9 
+      Physical Name: /data
+2          data a;
+3            x = 1;
+4          run;
+
+NOTE: The data set WORK.A has 1 observations and 1 variables.
+";
+    assert!(ran.log.starts_with(expected), "{}", ran.log);
+    let second = "6          run;\n\nNOTE: There were 1 observations";
+    assert!(ran.log.contains(second), "{}", ran.log);
+}
+
+#[test]
+fn a_data_set_that_was_never_there_may_be_incomplete() {
+    let plan = Plan {
+        operation: Some(Operation::Write),
+        channel: Some(Channel::Output),
+        nth: 2,
+        fault: Fault::Fail(io::ErrorKind::StorageFull),
+    };
+    let program = "data d.a; do x = 1 to 20; output; end; y = 1; run;";
+    let ran = run_on(Arc::new(FaultyStore::new(store(), plan)), program);
+    let said = "WARNING: The data set D.A may be incomplete.  When this step was stopped there were \
+                20 observations and 2 variables.";
+    let after = "NOTE: The SAS System stopped processing this step because of errors.\n";
+    assert!(ran.log.contains(&format!("{after}{said}")), "{}", ran.log);
+    assert!(!ran.log.contains("was not replaced"), "{}", ran.log);
+}
+
+struct Full;
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_log_or_listing_that_cannot_be_written_is_told() {
+    let program = "data a; x = 1; run; proc print data=a; run;";
+    let run = |log: Box<dyn Write + Send>, listing: Box<dyn Write + Send>| {
+        let observer = Box::new(|_: &engine::accounting::StepSummary| {});
+        let setup = setup(Arc::new(store()), log, listing, observer);
+        let ended = session::run(setup, "test.sas", program).unwrap();
+        let kind = |failure: Option<io::Error>| failure.map(|error| error.kind());
+        (kind(ended.log_failure), kind(ended.listing_failure))
+    };
+    let (sink, full) = (|| Box::new(io::sink()), Some(io::ErrorKind::StorageFull));
+    assert_eq!(run(sink(), sink()), (None, None));
+    assert_eq!(run(Box::new(Full), sink()), (full, None));
+    assert_eq!(run(sink(), Box::new(Full)), (None, full));
+}
