@@ -225,7 +225,9 @@ impl Pages {
         if self.compressed && !header.is_amended() {
             // An empty page stands in for an index that overflowed.
             let used = rows > 0 || described > 0;
-            self.before = used.then_some((header.free_bytes, number));
+            // Writers stop at 15 or 16 bits of pointers, however much room is left.
+            let may_grow = i16::try_from(header.pointers).is_ok_and(|count| count < i16::MAX);
+            self.before = (used && may_grow).then_some((header.free_bytes, number));
             if described > 0 {
                 let end = Shape::of(page.wide).pointers_end(index(described) + 1) as u64;
                 let space = self.page_bytes.saturating_sub(end + described_bytes);

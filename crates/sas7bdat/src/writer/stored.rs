@@ -2,9 +2,12 @@
 
 use super::pager::header;
 use crate::endian::Put;
-use crate::page::{COMPRESSED, IGNORED, MAX_BLOCKS, WIDE};
+use crate::page::{COMPRESSED, IGNORED, WIDE};
 use crate::variable::Compression;
 use crate::{rdc, rle};
+
+/// The field has 16 bits, but Parso reads it with a sign and finds nothing on a page with more.
+const MOST_POINTERS: usize = i16::MAX as usize;
 
 /// The encoder of a data set.
 #[derive(Debug)]
@@ -56,7 +59,7 @@ impl Filling {
     #[inline]
     pub(super) fn fits(self, stored_bytes: usize) -> bool {
         WIDE.pointers_end(self.pointers + 2) + stored_bytes <= self.low
-            && self.pointers as u64 + 2 <= MAX_BLOCKS
+            && self.pointers + 2 <= MOST_POINTERS
     }
 
     #[inline]
