@@ -98,6 +98,7 @@ impl Input {
                 other => other.map_err(|error| Failure::store(&name, &error))?,
             }
         }
+        let file = world.reading_ahead(file);
         let reader =
             Reader::open(FileSource(file)).map_err(|error| Failure::format(&name, &path, error))?;
         let metadata = reader.metadata();
