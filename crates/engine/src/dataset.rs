@@ -1,7 +1,6 @@
 //! Data sets as steps use them: options applied on the way in ([`input`]) and out ([`output`]),
 //! rows moved between layouts ([`copy`]).
 
-pub(crate) mod ahead;
 pub(crate) mod background;
 pub mod copy;
 pub mod files;

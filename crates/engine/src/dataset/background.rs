@@ -32,7 +32,7 @@ impl Budget {
     }
 
     /// Leave for one more thread, if there is any.
-    pub(super) fn take(&self) -> Option<Leave> {
+    fn take(&self) -> Option<Leave> {
         let more = |used| (used < self.most).then_some(used + 1);
         self.used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
@@ -42,7 +42,7 @@ impl Budget {
 }
 
 /// Given back when the thread has ended.
-pub(super) struct Leave(Arc<AtomicUsize>);
+struct Leave(Arc<AtomicUsize>);
 
 impl Drop for Leave {
     fn drop(&mut self) {

@@ -98,7 +98,6 @@ impl Input {
                 other => other.map_err(|error| Failure::store(&name, &error))?,
             }
         }
-        let file = world.reading_ahead(file);
         let reader =
             Reader::open(FileSource(file)).map_err(|error| Failure::format(&name, &path, error))?;
         let metadata = reader.metadata();

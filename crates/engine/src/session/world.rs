@@ -11,7 +11,6 @@ use base::random::Stream;
 use base::store::{Channel, Creation, Store, StoreFile};
 
 use crate::accounting::{DatasetUse, SortSummary};
-use crate::dataset::ahead::Ahead;
 use crate::dataset::background::{Background, Budget};
 use crate::failure::{Failure, Outcome};
 use crate::library::Libraries;
@@ -92,25 +91,14 @@ impl World {
         }
     }
 
-    /// Leave for threads beside the step's own, of all its files together.
-    fn thread_budget(&self) -> Budget {
-        Budget::new(self.writers.clone(), self.threads() - 1)
-    }
-
     /// `file`, written by a thread of its own where the step may use one more.
     pub(crate) fn writing_behind(&self, file: Box<dyn StoreFile>) -> Box<dyn StoreFile> {
-        if self.threads() == 1 {
-            return file;
+        if self.threads() > 1 {
+            let budget = Budget::new(self.writers.clone(), self.threads() - 1);
+            Box::new(Background::new(file, budget))
+        } else {
+            file
         }
-        Box::new(Background::new(file, self.thread_budget()))
-    }
-
-    /// `file`, read ahead by a thread of its own where the step may use one more.
-    pub(crate) fn reading_ahead(&self, file: Box<dyn StoreFile>) -> Box<dyn StoreFile> {
-        if self.threads() == 1 {
-            return file;
-        }
-        Box::new(Ahead::new(file, self.thread_budget()))
     }
 
     /// Makes `SAS_work<serial><pid>_<host>` below `parent` and returns its path.
