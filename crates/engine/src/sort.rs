@@ -5,15 +5,18 @@
 //! Traffic: 4 × the rows' bytes when they do not fit in memory, 2 × when they do.
 
 mod buffer;
+mod halves;
 mod key;
 mod merge;
 mod spill;
+
+use std::sync::Arc;
 
 use base::store::{Channel, Creation, StoreFile};
 
 pub use key::{KeyField, SortKey};
 
-use self::buffer::RowBuffer;
+use self::halves::{Halves, Spilled, Taken};
 use self::merge::Merge;
 use self::spill::{Run, RunWriter, UtilityFile};
 use crate::accounting::SortSummary;
@@ -37,24 +40,29 @@ pub struct SortPlan {
     pub unique: bool,
 }
 
+/// How many rows a sort is told to expect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// All of the input.
+    Exactly(u64),
+    /// Conditions may leave some out.
+    AtMost(u64),
+}
+
 /// A sort taking rows in.
 pub struct Sorter {
-    plan: SortPlan,
-    buffer: RowBuffer,
-    file: Option<UtilityFile>,
-    runs: Vec<Run>,
+    plan: Arc<SortPlan>,
+    memory: Halves,
     rows: u64,
 }
 
 impl Sorter {
-    /// An empty sort; `expected_rows` bounds the memory taken for small inputs.
-    pub fn new(plan: SortPlan, expected_rows: u64) -> Self {
-        let buffer = RowBuffer::new(plan.row_bytes, plan.memory_bytes, expected_rows);
+    /// An empty sort; `expected` bounds the memory taken for small inputs.
+    pub fn new(plan: SortPlan, expected: Expected) -> Self {
+        let plan = Arc::new(plan);
         Self {
+            memory: Halves::new(plan.clone(), expected),
             plan,
-            buffer,
-            file: None,
-            runs: Vec::new(),
             rows: 0,
         }
     }
@@ -62,99 +70,59 @@ impl Sorter {
     /// Room for the next row; fill it, then call [`Self::added`].
     #[inline]
     pub fn next_slot(&mut self, world: &mut World) -> Outcome<&mut [u8]> {
-        if self.buffer.is_full() {
-            self.spill(world)?;
+        if self.memory.is_full() {
+            self.memory.make_room(|| create_utility_file(world))?;
         }
-        Ok(self.buffer.next_slot())
+        Ok(self.memory.next_slot())
     }
 
     /// Takes the row in that was written to [`Self::next_slot`].
     #[inline]
     pub fn added(&mut self) {
-        self.buffer.added(&self.plan.key);
+        self.memory.added();
         self.rows += 1;
-    }
-
-    fn spill(&mut self, world: &mut World) -> Outcome<()> {
-        self.buffer.sort(&self.plan.key, self.plan.threads);
-        let mut file = match self.file.take() {
-            Some(file) => file,
-            None => create_utility_file(world)?,
-        };
-        let mut writer = RunWriter::new(&mut file, self.plan.block_bytes);
-        self.buffer
-            .drain(|row| writer.write_row(row))
-            .map_err(spill_failure)?;
-        self.runs.push(writer.finish().map_err(spill_failure)?);
-        self.file = Some(file);
-        Ok(())
     }
 
     /// Sorts what was taken in and hands every row to `emit`, in order. Returns what was done.
     pub fn finish(
-        mut self,
+        self,
         world: &mut World,
         mut emit: impl FnMut(&[u8], &mut World) -> Outcome<()>,
     ) -> Outcome<SortSummary> {
+        let Self { plan, memory, rows } = self;
         let mut summary = SortSummary {
-            rows: self.rows,
-            row_bytes: u64::from(self.plan.row_bytes),
+            rows,
+            row_bytes: u64::from(plan.row_bytes),
             runs: 0,
             merges: 0,
         };
         let mut unique = Unique::default();
-        if self.runs.is_empty() {
-            self.buffer.sort(&self.plan.key, self.plan.threads);
-            self.buffer.drain(|row| {
-                if unique.passes(&self.plan, row) {
-                    emit(row, world)
-                } else {
-                    Ok(())
-                }
-            })?;
-            return Ok(summary);
-        }
-        if !self.buffer.is_empty() {
-            self.spill(world)?;
-        }
-        summary.runs = self.runs.len() as u64;
-        let mut file = self.file.take().expect("runs are in a utility file");
-        self.buffer.free();
-        let fan_in = self.plan.fan_in();
-        while self.runs.len() > fan_in {
+        let mut take = |row: &[u8], world: &mut World| {
+            if unique.passes(&plan, row) {
+                emit(row, world)
+            } else {
+                Ok(())
+            }
+        };
+        let (mut file, mut runs) = match memory.finish()? {
+            Taken::Memory(sorted) => {
+                sorted.drain(&plan.key, |row| take(row, world))?;
+                return Ok(summary);
+            }
+            Taken::Runs(Spilled { file, runs }) => (file, runs),
+        };
+        summary.runs = runs.len() as u64;
+        while runs.len() > plan.fan_in() {
             summary.merges += 1;
-            (file, self.runs) = self.merge_pass(world, file, fan_in)?;
+            (file, runs) = merge_pass(&plan, world, file, &runs)?;
         }
         summary.merges += 1;
-        let mut merge = Merge::new(&file, &self.runs, &self.plan).map_err(spill_failure)?;
+        let mut merge = Merge::new(&file, &runs, &plan).map_err(spill_failure)?;
         while let Some(row) = merge.next_row().map_err(spill_failure)? {
-            if unique.passes(&self.plan, row) {
-                emit(row, world)?;
-            }
+            take(row, world)?;
         }
         remove_utility_file(world, file)?;
         Ok(summary)
-    }
-
-    /// Merges groups of `fan_in` runs into longer ones in a second utility file.
-    fn merge_pass(
-        &self,
-        world: &mut World,
-        file: UtilityFile,
-        fan_in: usize,
-    ) -> Outcome<(UtilityFile, Vec<Run>)> {
-        let mut next = create_utility_file(world)?;
-        let mut runs = Vec::new();
-        for group in self.runs.chunks(fan_in) {
-            let mut merge = Merge::new(&file, group, &self.plan).map_err(spill_failure)?;
-            let mut writer = RunWriter::new(&mut next, self.plan.block_bytes);
-            while let Some(row) = merge.next_row().map_err(spill_failure)? {
-                writer.write_row(row).map_err(spill_failure)?;
-            }
-            runs.push(writer.finish().map_err(spill_failure)?);
-        }
-        remove_utility_file(world, file)?;
-        Ok((next, runs))
     }
 }
 
@@ -164,6 +132,28 @@ impl SortPlan {
         let readers = self.memory_bytes / Merge::reader_bytes(self);
         usize::try_from(readers).unwrap_or(usize::MAX).max(2)
     }
+}
+
+/// Merges groups of `fan_in` runs into longer ones in a second utility file.
+fn merge_pass(
+    plan: &SortPlan,
+    world: &mut World,
+    file: UtilityFile,
+    runs: &[Run],
+) -> Outcome<(UtilityFile, Vec<Run>)> {
+    let mut next = create_utility_file(world)?;
+    next.file = world.writing_behind(next.file);
+    let mut longer = Vec::new();
+    for group in runs.chunks(plan.fan_in()) {
+        let mut merge = Merge::new(&file, group, plan).map_err(spill_failure)?;
+        let mut writer = RunWriter::new(&mut next, plan.block_bytes);
+        while let Some(row) = merge.next_row().map_err(spill_failure)? {
+            writer.write_row(row).map_err(spill_failure)?;
+        }
+        longer.push(writer.finish().map_err(spill_failure)?);
+    }
+    remove_utility_file(world, file)?;
+    Ok((next, longer))
 }
 
 /// Lets the first row of every key pass.
@@ -214,11 +204,7 @@ fn create_utility_file(world: &mut World) -> Outcome<UtilityFile> {
         .store
         .create(Channel::Util, &path, Creation::New)
         .map_err(spill_failure)?;
-    Ok(UtilityFile {
-        file: world.writing_behind(file),
-        path,
-        end: 0,
-    })
+    Ok(UtilityFile { file, path, end: 0 })
 }
 
 fn remove_utility_file(world: &World, file: UtilityFile) -> Outcome<()> {

@@ -13,7 +13,7 @@ use engine::failure::{Failure, Outcome};
 use engine::options::Options;
 use engine::procedure::Procedure;
 use engine::session::World;
-use engine::sort::{KeyField, SortKey, SortPlan, Sorter};
+use engine::sort::{Expected, KeyField, SortKey, SortPlan, Sorter};
 use lang::ast::{ByList, DatasetRef, Expr, ProcStep};
 use lang::cursor::Cursor;
 use sas7bdat::{Compression, Layout, Metadata, Variable};
@@ -141,7 +141,13 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
         },
         unique: statements.no_duplicate_keys,
     };
-    let mut sorter = Sorter::new(plan, input.metadata().rows);
+    let rows = input.metadata().rows;
+    let expected = if input.is_filtered() {
+        Expected::AtMost(rows)
+    } else {
+        Expected::Exactly(rows)
+    };
+    let mut sorter = Sorter::new(plan, expected);
     while let Some(row) = input.next_row()? {
         copy.apply(row, sorter.next_slot(world)?);
         sorter.added();

@@ -1,5 +1,6 @@
 //! Rows in memory with a sort entry each.
 
+use super::halves::PARALLEL_ROWS;
 use super::key::SortKey;
 
 /// A row's key prefix and its number in the buffer. Ordering by the pair keeps equal prefixes in
@@ -13,9 +14,6 @@ struct Entry {
 /// Memory of an entry, with its share of the scratch space that sorting in threads takes.
 const ENTRY_BYTES: u64 = size_of::<Entry>() as u64 * 3 / 2;
 
-/// Below this many rows a second thread costs more than it saves.
-const PARALLEL_ROWS: usize = 50_000;
-
 /// Rows of one length, sorted through their entries without being moved.
 pub(super) struct RowBuffer {
     row_bytes: usize,
@@ -25,11 +23,14 @@ pub(super) struct RowBuffer {
 }
 
 impl RowBuffer {
-    /// Room for as many rows as fit `memory_bytes` with their entries, or for `expected_rows` if
-    /// that is less.
-    pub(super) fn new(row_bytes: u32, memory_bytes: u64, expected_rows: u64) -> Self {
+    /// Rows that fit `memory_bytes` with their entries, at least one.
+    pub(super) fn rows_in(row_bytes: u32, memory_bytes: u64) -> u64 {
         let fitting = memory_bytes / (u64::from(row_bytes) + ENTRY_BYTES);
-        let capacity = fitting.min(expected_rows).clamp(1, u64::from(u32::MAX));
+        fitting.clamp(1, u64::from(u32::MAX))
+    }
+
+    /// Room for `capacity` rows, at most 2^32 - 1.
+    pub(super) fn new(row_bytes: u32, capacity: u64) -> Self {
         let capacity = usize::try_from(capacity).expect("at most 2^32 rows");
         let row_bytes = row_bytes as usize;
         // Zeroed memory is mapped lazily: pages are touched when rows arrive.
@@ -75,7 +76,7 @@ impl RowBuffer {
             row_bytes: self.row_bytes,
         };
         let entries = self.entries.as_mut_slice();
-        if threads < 2 || entries.len() < PARALLEL_ROWS {
+        if threads < 2 || (entries.len() as u64) < PARALLEL_ROWS {
             order.sort(entries);
             return;
         }
@@ -89,23 +90,57 @@ impl RowBuffer {
         entries.sort_by(|left, right| order.compare(left, right));
     }
 
-    /// Hands out all rows in entry order and empties the buffer.
-    pub(super) fn drain<E>(
-        &mut self,
-        mut take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for entry in &self.entries {
-            let start = entry.row as usize * self.row_bytes;
-            take(&self.rows[start..start + self.row_bytes])?;
-        }
-        self.entries.clear();
-        Ok(())
+    /// Hands out all rows in entry order.
+    pub(super) fn drain<E>(&self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        self.entries
+            .iter()
+            .try_for_each(|entry| take(self.row(*entry)))
     }
 
-    /// Gives the memory back.
-    pub(super) fn free(&mut self) {
-        self.rows = Vec::new();
-        self.entries = Vec::new();
+    /// Forgets the rows and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    /// Hands out the rows of two sorted buffers in order; of rows with equal keys those of `earlier`
+    /// come first.
+    pub(super) fn drain_both<E>(
+        earlier: &Self,
+        later: &Self,
+        key: &SortKey,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut left, mut right) = (earlier.entries.iter(), later.entries.iter());
+        let (mut next_left, mut next_right) = (left.next(), right.next());
+        loop {
+            let from_right = match (next_left, next_right) {
+                (Some(first), Some(second)) => {
+                    let by_prefix = first.prefix.cmp(&second.prefix);
+                    by_prefix
+                        .then_with(|| key.compare(earlier.row(*first), later.row(*second)))
+                        .is_gt()
+                }
+                (first, second) => {
+                    if first.is_none() && second.is_none() {
+                        return Ok(());
+                    }
+                    first.is_none()
+                }
+            };
+            if from_right {
+                next_right.map_or(Ok(()), |entry| take(later.row(*entry)))?;
+                next_right = right.next();
+            } else {
+                next_left.map_or(Ok(()), |entry| take(earlier.row(*entry)))?;
+                next_left = left.next();
+            }
+        }
+    }
+
+    #[inline]
+    fn row(&self, entry: Entry) -> &[u8] {
+        let start = entry.row as usize * self.row_bytes;
+        &self.rows[start..start + self.row_bytes]
     }
 }
 
