@@ -4,7 +4,9 @@ const HASHES: usize = 4096;
 const NOWHERE: u32 = u32::MAX;
 const LONGEST_RUN: usize = 4114;
 const LONGEST_MATCH: usize = 271;
-const FARTHEST: usize = 4098;
+/// A match begins at least so far back, and the distance beyond that takes so many bits.
+const NEAREST: usize = 3;
+const DISTANCE_BITS: u32 = 12;
 /// Rows up to this length are stored as they are.
 const TOO_SHORT: usize = 18;
 /// Ross's routine gives up when a group may begin so near to the end of the row.
@@ -87,7 +89,7 @@ impl Encoder {
             match next {
                 Next::Literal => {}
                 Next::Run => {
-                    let run = run_length(row.get(at..end).unwrap_or(&[]));
+                    let run = run_length(row, at, end);
                     group.repeat(out, word(row, at), run);
                     at += run;
                 }
@@ -131,6 +133,7 @@ impl Encoder {
 )]
 fn scan(table: &mut [u32; HASHES], row: &[u8], marks: &[u16], start: usize) -> (usize, Next) {
     let words = row.get(start..).unwrap_or(&[]).windows(4);
+    let last = row.len().saturating_sub(4);
     for (count, (mark, these)) in marks.iter().zip(words).enumerate() {
         if mark & RUN != 0 {
             return (count, Next::Run);
@@ -143,10 +146,9 @@ fn scan(table: &mut [u32; HASHES], row: &[u8], marks: &[u16], start: usize) -> (
         // Entries of earlier rows may lie anywhere, even behind, so that the comparisons come out at
         // random: one branch for all of them. A match ends before `at`.
         let back = at.wrapping_sub(place);
-        let far = back.wrapping_sub(3) > FARTHEST - 3;
-        let from = std::hint::select_unpredictable(far, at, place);
-        let differs = (word(row, from) ^ word(these, 0)) << 8;
-        if differs | u32::from(far) == 0 {
+        let far = back.wrapping_sub(NEAREST) >> DISTANCE_BITS;
+        let differs = (word(row, place.min(last)) ^ word(these, 0)) << 8;
+        if differs as usize | far == 0 {
             return (count, Next::Match(back));
         }
     }
@@ -170,14 +172,10 @@ fn hash(first: u8, second: u8, third: u8) -> u16 {
 /// How far the row at `at` goes on like that at `place`.
 #[inline]
 fn match_length(row: &[u8], place: usize, at: usize, end: usize) -> usize {
-    let longest = LONGEST_MATCH.min(at - place);
-    let source = row.get(place..place + longest).unwrap_or(&[]);
-    let target = row.get(at..end).unwrap_or(&[]);
-    source
-        .iter()
-        .zip(target)
-        .take_while(|(one, other)| one == other)
-        .count()
+    let longest = LONGEST_MATCH.min(at - place).min(end - at);
+    common(longest, |done| {
+        eight(row, place + done) ^ eight(row, at + done)
+    })
 }
 
 /// The group of items being filled.
@@ -253,7 +251,7 @@ impl Group {
         reason = "distances are limited to 12 bits"
     )]
     fn back(&mut self, out: &mut [u8], back: usize, length: usize) {
-        let gap = back - 3;
+        let gap = back - NEAREST;
         let (low, high) = ((gap & 15) as u8, (gap >> 4) as u8);
         if length <= 15 {
             self.code(out, [((length as u8) << 4) + low, high, 0], 2);
@@ -263,14 +261,31 @@ impl Group {
     }
 }
 
-/// How often the first byte is repeated, itself included.
+/// How often the byte at `at` is repeated, itself included.
 #[inline]
-fn run_length(rest: &[u8]) -> usize {
-    let Some(first) = rest.first() else { return 0 };
-    let rest = rest.get(..rest.len().min(LONGEST_RUN)).unwrap_or(rest);
-    let pattern = [*first; 8];
-    let (eights, _) = rest.as_chunks::<8>();
-    let same = eights.iter().take_while(|eight| **eight == pattern).count() * 8;
-    let tail = rest.get(same..).unwrap_or(&[]);
-    same + tail.iter().take_while(|byte| *byte == first).count()
+fn run_length(row: &[u8], at: usize, end: usize) -> usize {
+    let longest = LONGEST_RUN.min(end - at);
+    let pattern = (eight(row, at) & 0xff) * 0x0101_0101_0101_0101;
+    common(longest, |done| eight(row, at + done) ^ pattern)
+}
+
+/// How many bytes agree, at most `longest`; `differing` has the bits in which the next eight differ.
+#[inline]
+fn common(longest: usize, differing: impl Fn(usize) -> u64) -> usize {
+    let mut done = 0;
+    while done < longest {
+        let bits = differing(done);
+        if bits != 0 {
+            return longest.min(done + bits.trailing_zeros() as usize / 8);
+        }
+        done += 8;
+    }
+    longest
+}
+
+/// Eight bytes, the first one lowest; the row has zeros behind it.
+#[inline]
+fn eight(row: &[u8], at: usize) -> u64 {
+    let bytes = row.get(at..).and_then(<[u8]>::first_chunk::<8>);
+    u64::from_le_bytes(bytes.copied().unwrap_or([0; 8]))
 }
