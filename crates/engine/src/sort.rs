@@ -7,6 +7,7 @@
 mod buffer;
 mod halves;
 mod key;
+mod memory;
 mod merge;
 mod spill;
 

@@ -2,6 +2,7 @@
 
 use super::halves::PARALLEL_ROWS;
 use super::key::SortKey;
+use super::memory::Memory;
 
 /// A row's key prefix and its number in the buffer. Ordering by the pair keeps equal prefixes in
 /// the order they came in.
@@ -18,7 +19,7 @@ const ENTRY_BYTES: u64 = size_of::<Entry>() as u64 * 3 / 2;
 pub(super) struct RowBuffer {
     row_bytes: usize,
     capacity: usize,
-    rows: Vec<u8>,
+    rows: Memory,
     entries: Vec<Entry>,
 }
 
@@ -33,11 +34,10 @@ impl RowBuffer {
     pub(super) fn new(row_bytes: u32, capacity: u64) -> Self {
         let capacity = usize::try_from(capacity).expect("at most 2^32 rows");
         let row_bytes = row_bytes as usize;
-        // Zeroed memory is mapped lazily: pages are touched when rows arrive.
         Self {
             row_bytes,
             capacity,
-            rows: vec![0; capacity * row_bytes],
+            rows: Memory::zeroed(capacity * row_bytes),
             entries: Vec::with_capacity(capacity),
         }
     }
