@@ -25,7 +25,7 @@ proc hplogistic data=work.panel;
   class a b c;
   model y(event='1') = a b c x1-x16;
   id a b y;
-  output out=work.scored pred=p;
+  output out=work.scored predicted=p;
 run;
 
 /* Predicted and observed rates by cell, kept as the result. */
