@@ -5,10 +5,10 @@
 //! Traffic: 4 × the rows' bytes when they do not fit in memory, 2 × when they do.
 
 mod buffer;
-mod halves;
 mod key;
 mod memory;
 mod merge;
+mod parts;
 mod spill;
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use base::store::{Channel, Creation, StoreFile};
 
 pub use key::{KeyField, SortKey};
 
-use self::halves::{Halves, Spilled, Taken};
 use self::merge::Merge;
+use self::parts::{Parts, Spilled, Taken};
 use self::spill::{Run, RunWriter, UtilityFile};
 use crate::accounting::SortSummary;
 use crate::failure::{Failure, Outcome};
@@ -53,7 +53,7 @@ pub enum Expected {
 /// A sort taking rows in.
 pub struct Sorter {
     plan: Arc<SortPlan>,
-    memory: Halves,
+    memory: Parts,
     rows: u64,
 }
 
@@ -62,7 +62,7 @@ impl Sorter {
     pub fn new(plan: SortPlan, expected: Expected) -> Self {
         let plan = Arc::new(plan);
         Self {
-            memory: Halves::new(plan.clone(), expected),
+            memory: Parts::new(plan.clone(), expected),
             plan,
             rows: 0,
         }

@@ -1,8 +1,8 @@
 //! Rows in memory with a sort entry each.
 
-use super::halves::PARALLEL_ROWS;
 use super::key::SortKey;
 use super::memory::Memory;
+use super::parts::PARALLEL_ROWS;
 
 /// A row's key prefix and its number in the buffer. Ordering by the pair keeps equal prefixes in
 /// the order they came in.
@@ -102,38 +102,36 @@ impl RowBuffer {
         self.entries.clear();
     }
 
-    /// Hands out the rows of two sorted buffers in order; of rows with equal keys those of `earlier`
-    /// come first.
-    pub(super) fn drain_both<E>(
-        earlier: &Self,
-        later: &Self,
+    /// Hands out the rows of a few sorted buffers in order; of rows with equal keys those of an
+    /// earlier buffer come first.
+    pub(super) fn drain_merged<E>(
+        buffers: &[Self],
         key: &SortKey,
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (mut left, mut right) = (earlier.entries.iter(), later.entries.iter());
-        let (mut next_left, mut next_right) = (left.next(), right.next());
+        let precedes = |(left, one): (&Self, &Entry), (right, other): (&Self, &Entry)| {
+            let by_prefix = one.prefix.cmp(&other.prefix);
+            let order = by_prefix.then_with(|| key.compare(left.row(*one), right.row(*other)));
+            order.is_lt()
+        };
+        let mut rests: Vec<_> = buffers
+            .iter()
+            .map(|buffer| (buffer, buffer.entries.as_slice()))
+            .collect();
         loop {
-            let from_right = match (next_left, next_right) {
-                (Some(first), Some(second)) => {
-                    let by_prefix = first.prefix.cmp(&second.prefix);
-                    by_prefix
-                        .then_with(|| key.compare(earlier.row(*first), later.row(*second)))
-                        .is_gt()
+            let mut least = None;
+            for (at, (buffer, rest)) in rests.iter().enumerate() {
+                let Some(first) = rest.first() else { continue };
+                match least {
+                    Some((_, so_far)) if !precedes((buffer, first), so_far) => {}
+                    _ => least = Some((at, (*buffer, first))),
                 }
-                (first, second) => {
-                    if first.is_none() && second.is_none() {
-                        return Ok(());
-                    }
-                    first.is_none()
-                }
-            };
-            if from_right {
-                next_right.map_or(Ok(()), |entry| take(later.row(*entry)))?;
-                next_right = right.next();
-            } else {
-                next_left.map_or(Ok(()), |entry| take(earlier.row(*entry)))?;
-                next_left = left.next();
             }
+            let Some((at, (buffer, entry))) = least else {
+                return Ok(());
+            };
+            take(buffer.row(*entry))?;
+            rests[at].1 = &rests[at].1[1..];
         }
     }
 
