@@ -3,6 +3,12 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+/// XXH3-64 of some bytes, for tables in memory.
+#[inline]
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
 /// Running hash and count of a multiset of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowHash {

@@ -70,6 +70,11 @@ impl Listing {
         }
     }
 
+    /// One line in the middle of the page.
+    pub fn centered_line(&mut self, text: &str) {
+        self.centered(&[text.to_owned()]);
+    }
+
     /// One line. A listing that cannot be written does not stop the program; the first failure is
     /// kept.
     pub fn line(&mut self, text: &str) {

@@ -1,9 +1,12 @@
 //! The procedures, one file each, behind the engine's [`Procedure`] trait. [`all`] is the registry.
 
+mod by;
 mod contents;
 mod datasets;
+mod means;
 mod print;
 mod sort;
+mod table;
 mod target;
 
 use engine::procedure::Procedure;
@@ -13,6 +16,8 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
     vec![
         Box::new(contents::Contents),
         Box::new(datasets::Datasets),
+        Box::new(means::Means("MEANS")),
+        Box::new(means::Means("SUMMARY")),
         Box::new(print::Print),
         Box::new(sort::Sort),
     ]

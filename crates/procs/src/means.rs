@@ -1,0 +1,407 @@
+//! PROC MEANS and PROC SUMMARY: one pass over the input. Every row is added to its group of all class
+//! variables; the groups of fewer are made from these at the end.
+
+mod cell;
+mod groups;
+mod levels;
+mod listing;
+mod output;
+mod statements;
+mod statistic;
+
+use std::ops::Range;
+
+use base::diag::Span;
+use engine::dataset::input::{Field, Input};
+use engine::dataset::options::select_all;
+use engine::expr::Slot;
+use engine::failure::{Failure, Outcome};
+use engine::procedure::Procedure;
+use engine::session::World;
+use lang::ast::{ProcStep, VariableList};
+use sas7bdat::{Encoding, Kind};
+
+use self::cell::Depth;
+use self::groups::{Groups, add_row};
+use self::levels::{ClassVariable, Classes};
+use self::listing::Printed;
+use self::output::OutputTable;
+use self::statements::{Statements, Types, parse};
+use self::statistic::{Rules, Wanted};
+use crate::by::ByGroups;
+
+/// PROC MEANS, and PROC SUMMARY, which prints only if told to.
+pub(crate) struct Means(pub(crate) &'static str);
+
+/// More class variables than this would make too many types.
+const CLASS_MAX: usize = 30;
+
+impl Procedure for Means {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        let statements = parse(step, world, self.0)?;
+        let mut input = Input::open(world, &statements.data)?;
+        if let Some(condition) = &statements.condition {
+            input.filter(condition)?;
+        }
+        let mut analysis = Analysis::new(&statements, &input, world)?;
+        let mut outputs = Vec::new();
+        for statement in &statements.outputs {
+            let made = (statements.chartype, self.0);
+            outputs.push(OutputTable::create(
+                world, statement, &input, &analysis, made,
+            )?);
+        }
+        if statements.printed {
+            world.listing.begin();
+            let title = if self.0 == "MEANS" {
+                "MEANS"
+            } else {
+                "SUMMARY"
+            };
+            world
+                .listing
+                .centered_line(&format!("The {title} Procedure"));
+            world.listing.line("");
+        }
+        let done = analysis.pass(&mut input, &statements, &mut outputs, world);
+        if let Err(failure) = done {
+            for output in outputs {
+                output.discard(world);
+            }
+            return Err(failure);
+        }
+        if statements.printed {
+            world.listing.end();
+        }
+        input.finish(world)?;
+        for output in outputs {
+            output.finish(world)?;
+        }
+        Ok(())
+    }
+}
+
+/// A step bound to its input.
+struct Analysis {
+    fields: Vec<Field>,
+    slots: Vec<Slot>,
+    classes: Classes,
+    by: Option<ByGroups>,
+    weight: Option<Slot>,
+    freq: Option<Slot>,
+    rules: Rules,
+    with_values: bool,
+    /// Sets of class variables, the last variable being bit 0.
+    output_types: Vec<u64>,
+    printed_types: Vec<u64>,
+    memory_bytes: u64,
+    encoding: Encoding,
+}
+
+impl Analysis {
+    fn new(statements: &Statements, input: &Input, world: &World) -> Outcome<Self> {
+        let by = statements.by.as_ref();
+        let by = by.map(|list| ByGroups::new(input, list)).transpose()?;
+        let mut classes = Vec::new();
+        for statement in &statements.class {
+            for field in found(input, &statement.variables)? {
+                let missing = statements.missing || statement.missing;
+                classes.push(ClassVariable::new(field, statement.descending, missing));
+            }
+        }
+        if classes.len() > CLASS_MAX {
+            return Err(Failure::at(
+                &statements.data.span,
+                format!("More than {CLASS_MAX} class variables are not implemented"),
+            ));
+        }
+        let number = |named: &Option<(String, Span)>| {
+            let (name, span) = named.as_ref()?;
+            Some(numeric(
+                input,
+                &VariableList::Name(name.clone(), span.clone()),
+            ))
+        };
+        let weight = number(&statements.weight).transpose()?;
+        let freq = number(&statements.freq).transpose()?;
+        let fields = match &statements.variables {
+            Some(lists) => found(input, lists)?,
+            None => others(input, by.as_ref(), &classes, &[&weight, &freq]),
+        };
+        if let Some(text) = fields
+            .iter()
+            .find(|field| field.variable.kind == Kind::Character)
+        {
+            return Err(Failure::at(
+                &statements.data.span,
+                format!(
+                    "Variable {} in list does not match type prescribed for this list",
+                    text.variable.name
+                ),
+            ));
+        }
+        let printed = statements.printed.then_some(statements.wanted.as_slice());
+        let wanted: Vec<Wanted> = statements
+            .outputs
+            .iter()
+            .flat_map(OutputTable::wanted)
+            .chain(printed.unwrap_or_default().iter().copied())
+            .collect();
+        let depth = wanted.iter().map(|one| one.statistic.depth()).max();
+        let (output_types, printed_types) = types(statements, &classes)?;
+        Ok(Self {
+            slots: fields.iter().map(|field| field.slot).collect(),
+            fields,
+            classes: Classes::new(classes),
+            by,
+            weight: weight.map(|field| field.slot),
+            freq: freq.map(|field| field.slot),
+            rules: Rules {
+                depth: depth.unwrap_or(Depth::Sums),
+                vardef: statements.vardef,
+                alpha: statements.alpha,
+            },
+            with_values: wanted.iter().any(|one| one.statistic.needs_values()),
+            output_types,
+            printed_types,
+            memory_bytes: world.options.sort_memory(),
+            encoding: input.metadata().encoding,
+        })
+    }
+
+    fn groups(&self) -> Groups {
+        Groups::new(
+            self.fields.len(),
+            self.classes.key_bytes(),
+            self.with_values,
+            self.memory_bytes,
+        )
+    }
+
+    fn pass(
+        &mut self,
+        input: &mut Input,
+        statements: &Statements,
+        outputs: &mut [OutputTable],
+        world: &mut World,
+    ) -> Outcome<()> {
+        let mut groups = self.groups();
+        while let Some(row) = input.next_row()? {
+            if let Some(by) = &mut self.by
+                && by.begins(row)?
+            {
+                if !by.row().is_empty() {
+                    let full = std::mem::replace(&mut groups, self.groups());
+                    self.emit(full, statements, outputs, world)?;
+                }
+                self.by.as_mut().expect("it is there").enter(row);
+            }
+            self.add(&mut groups, row)?;
+        }
+        let any_group = self.by.as_ref().is_none_or(|by| !by.row().is_empty());
+        if any_group {
+            if self.classes.variables.is_empty() {
+                // Without rows there is still the whole.
+                groups.find(&[], &[])?;
+            }
+            self.emit(groups, statements, outputs, world)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn add(&mut self, groups: &mut Groups, row: &[u8]) -> Outcome<()> {
+        let mut times = 1.0;
+        if let Some(slot) = &self.freq {
+            times = slot.number(row).trunc();
+            if times.is_nan() || times < 1.0 {
+                return Ok(());
+            }
+        }
+        let mut weight = 1.0;
+        if let Some(slot) = &self.weight {
+            weight = slot.number(row);
+            if weight.is_nan() {
+                return Ok(());
+            }
+            weight = weight.max(0.0);
+        }
+        let Some((key, told)) = self.classes.key(row) else {
+            return Ok(());
+        };
+        let group = groups.find(key, told)?;
+        groups.count_row(group, times);
+        let cells = groups.cells_mut(group);
+        match self.rules.depth {
+            Depth::Sums => add_row::<0>(cells, &self.slots, row, times, weight),
+            Depth::Squares => add_row::<1>(cells, &self.slots, row, times, weight),
+            Depth::Powers => add_row::<2>(cells, &self.slots, row, times, weight),
+        }
+        if self.with_values {
+            for (variable, slot) in self.slots.iter().enumerate() {
+                let value = slot.number(row);
+                if !value.is_nan() {
+                    groups.keep(group, variable, value, times)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints and writes what a BY group came to.
+    fn emit(
+        &self,
+        mut groups: Groups,
+        statements: &Statements,
+        outputs: &mut [OutputTable],
+        world: &mut World,
+    ) -> Outcome<()> {
+        let by = self.by.as_ref();
+        if let (Some(by), true) = (by, statements.printed) {
+            let heading = format!("---------- {} ----------", by.heading());
+            world.listing.centered_line(&heading);
+            world.listing.line("");
+        }
+        let printed = Printed {
+            analysis: &self.fields,
+            classes: &self.classes,
+            wanted: &statements.wanted,
+            rules: self.rules,
+            max_decimals: statements.max_decimals,
+            encoding: self.encoding,
+        };
+        let full = (1 << self.classes.variables.len()) - 1;
+        let mut types: Vec<u64> = self.output_types.clone();
+        if statements.printed {
+            types.extend(&self.printed_types);
+        }
+        types.sort_unstable();
+        types.dedup();
+        for mask in types {
+            let mut merged;
+            let of_type = if mask == full {
+                &mut groups
+            } else {
+                merged = self.merged(&groups, mask)?;
+                &mut merged
+            };
+            if self.with_values {
+                of_type.sort_values();
+            }
+            if statements.printed && self.printed_types.contains(&mask) {
+                printed.print(world, mask, of_type);
+            }
+            if self.output_types.contains(&mask) {
+                for output in &mut *outputs {
+                    output.write(by, &self.classes, mask, of_type, self.rules)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn merged(&self, groups: &Groups, mask: u64) -> Outcome<Groups> {
+        let count = self.classes.variables.len();
+        let here = |(index, _): &(usize, Range<usize>)| mask >> (count - 1 - index) & 1 == 1;
+        let parts = self.classes.parts().into_iter().enumerate();
+        let kept: Vec<(usize, Range<usize>)> = parts.filter(here).collect();
+        let ranges: Vec<Range<usize>> = kept.iter().map(|(_, part)| part.clone()).collect();
+        groups.merged(&ranges, |key| self.classes.told(key, &kept))
+    }
+}
+
+fn found(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
+    let file = input.member().full_name();
+    let found = select_all(input.fields(), lists, |name, span| {
+        Failure::at(span, format!("Variable {name} not found on file {file}."))
+    })?;
+    Ok(found
+        .into_iter()
+        .map(|index| input.fields()[index].clone())
+        .collect())
+}
+
+fn numeric(input: &Input, list: &VariableList) -> Outcome<Field> {
+    let field = found(input, std::slice::from_ref(list))?.remove(0);
+    if field.variable.kind == Kind::Numeric {
+        return Ok(field);
+    }
+    let VariableList::Name(name, span) = list else {
+        return Ok(field);
+    };
+    let message = format!("Variable {name} in list does not match type prescribed for this list");
+    Err(Failure::at(span, message))
+}
+
+/// The numeric variables that have no other part in the step.
+fn others(
+    input: &Input,
+    by: Option<&ByGroups>,
+    classes: &[ClassVariable],
+    more: &[&Option<Field>],
+) -> Vec<Field> {
+    let by_fields = by.map_or(&[][..], ByGroups::fields);
+    let taken: Vec<&Slot> = by_fields
+        .iter()
+        .map(|field| &field.slot)
+        .chain(classes.iter().map(|class| &class.field.slot))
+        .chain(
+            more.iter()
+                .filter_map(|field| field.as_ref())
+                .map(|field| &field.slot),
+        )
+        .collect();
+    let free =
+        |field: &&Field| field.variable.kind == Kind::Numeric && !taken.contains(&&field.slot);
+    input.fields().iter().filter(free).cloned().collect()
+}
+
+/// The types that are written and those that are printed.
+fn types(statements: &Statements, classes: &[ClassVariable]) -> Outcome<(Vec<u64>, Vec<u64>)> {
+    let count = classes.len();
+    let full: u64 = (1 << count) - 1;
+    let (mut written, mut printed) = match &statements.types {
+        None => ((0..=full).collect(), vec![full]),
+        Some(Types::Ways(ways)) => {
+            let wanted = |mask: &u64| ways.contains(&u64::from(mask.count_ones()));
+            let masks: Vec<u64> = (0..=full).filter(wanted).collect();
+            (masks.clone(), masks)
+        }
+        Some(Types::Named(named)) => {
+            let mut masks = named
+                .iter()
+                .map(|names| mask_of(names, classes))
+                .collect::<Outcome<Vec<u64>>>()?;
+            masks.sort_unstable();
+            masks.dedup();
+            (masks.clone(), masks)
+        }
+    };
+    if statements.nway {
+        written = vec![full];
+        printed = vec![full];
+    }
+    if statements.outputs.is_empty() {
+        written.clear();
+    }
+    Ok((written, printed))
+}
+
+fn mask_of(names: &[(String, Span)], classes: &[ClassVariable]) -> Outcome<u64> {
+    let mut mask = 0;
+    for (name, span) in names {
+        let place = classes
+            .iter()
+            .position(|class| class.field.variable.name.eq_ignore_ascii_case(name));
+        let Some(place) = place else {
+            let message = format!("Variable {name} of TYPES is not a class variable");
+            return Err(Failure::at(span, message));
+        };
+        mask |= 1 << (classes.len() - 1 - place);
+    }
+    Ok(mask)
+}

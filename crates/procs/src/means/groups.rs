@@ -1,0 +1,224 @@
+//! What is accumulated of every group, and the groups of fewer class variables made from it.
+
+use std::ops::Range;
+
+use engine::failure::{Failure, Outcome};
+
+use super::cell::{Cell, Depth};
+use super::levels::Levels;
+
+/// The groups of one type (one set of class variables).
+pub(super) struct Groups {
+    /// Analysis variables.
+    variables: usize,
+    key_bytes: usize,
+    levels: Levels,
+    /// The lowest key of each group.
+    keys: Vec<u8>,
+    /// Rows of each group, with FREQ.
+    frequencies: Vec<f64>,
+    cells: Vec<Cell>,
+    /// All values of each cell, where quantiles are asked for.
+    values: Option<Vec<Vec<f64>>>,
+    /// Memory taken so far and memory there is, bytes.
+    used: u64,
+    limit: u64,
+}
+
+impl Groups {
+    pub(super) fn new(variables: usize, key_bytes: usize, with_values: bool, limit: u64) -> Self {
+        Self {
+            variables,
+            key_bytes,
+            levels: Levels::new(),
+            keys: Vec::new(),
+            frequencies: Vec::new(),
+            cells: Vec::new(),
+            values: with_values.then(Vec::new),
+            used: 0,
+            limit,
+        }
+    }
+
+    /// Number of analysis variables.
+    pub(super) fn variables(&self) -> usize {
+        self.variables
+    }
+
+    /// Number of groups.
+    pub(super) fn count(&self) -> usize {
+        self.frequencies.len()
+    }
+
+    /// The group that `told` tells, made if it is new.
+    #[inline]
+    pub(super) fn find(&mut self, key: &[u8], told: &[u8]) -> Outcome<usize> {
+        let group = self.levels.number(told);
+        if group == self.frequencies.len() {
+            self.add_group(key, told)?;
+        } else if key.len() != told.len() {
+            let lowest = &mut self.keys[group * self.key_bytes..(group + 1) * self.key_bytes];
+            if key < &*lowest {
+                lowest.copy_from_slice(key);
+            }
+        }
+        Ok(group)
+    }
+
+    #[cold]
+    fn add_group(&mut self, key: &[u8], told: &[u8]) -> Outcome<()> {
+        let cells = self.variables * size_of::<Cell>();
+        self.take(cells + key.len() + Levels::bytes_each(told.len()) + size_of::<f64>())?;
+        self.keys.extend_from_slice(key);
+        self.frequencies.push(0.0);
+        let cells = self.cells.len() + self.variables;
+        self.cells.resize(cells, Cell::default());
+        if let Some(values) = &mut self.values {
+            values.resize(cells, Vec::new());
+        }
+        Ok(())
+    }
+
+    /// Accounts for memory. Vectors that grow hold up to twice what is in them.
+    fn take(&mut self, bytes: usize) -> Outcome<()> {
+        self.used += 2 * bytes as u64;
+        if self.used > self.limit {
+            return Err(Failure::world(format!(
+                "The SAS System stopped processing this step because of insufficient memory: {} class \
+                 levels do not fit into {} MiB. Raise MEMSIZE= or SUMSIZE=.",
+                self.count(),
+                self.limit >> 20
+            )));
+        }
+        Ok(())
+    }
+
+    /// Counts a row of a group.
+    #[inline]
+    pub(super) fn count_row(&mut self, group: usize, times: f64) {
+        self.frequencies[group] += times;
+    }
+
+    /// The cells of a group.
+    #[inline]
+    pub(super) fn cells_mut(&mut self, group: usize) -> &mut [Cell] {
+        let start = group * self.variables;
+        &mut self.cells[start..start + self.variables]
+    }
+
+    /// Keeps a value for quantiles, as often as FREQ says.
+    pub(super) fn keep(
+        &mut self,
+        group: usize,
+        variable: usize,
+        value: f64,
+        times: f64,
+    ) -> Outcome<()> {
+        let mut left = times;
+        while left >= 1.0 {
+            self.take(size_of::<f64>())?;
+            if let Some(values) = &mut self.values {
+                values[group * self.variables + variable].push(value);
+            }
+            left -= 1.0;
+        }
+        Ok(())
+    }
+
+    /// Sorts the values that were kept.
+    pub(super) fn sort_values(&mut self) {
+        for values in self.values.iter_mut().flatten() {
+            values.sort_unstable_by(f64::total_cmp);
+        }
+    }
+
+    /// Groups in the order of their keys.
+    pub(super) fn in_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.count()).collect();
+        order.sort_by(|left, right| self.key(*left).cmp(self.key(*right)));
+        order
+    }
+
+    pub(super) fn key(&self, group: usize) -> &[u8] {
+        &self.keys[group * self.key_bytes..(group + 1) * self.key_bytes]
+    }
+
+    pub(super) fn frequency(&self, group: usize) -> f64 {
+        self.frequencies[group]
+    }
+
+    pub(super) fn cell(&self, group: usize, variable: usize) -> &Cell {
+        &self.cells[group * self.variables + variable]
+    }
+
+    /// The kept values of a cell, in order once they are sorted.
+    pub(super) fn values(&self, group: usize, variable: usize) -> &[f64] {
+        self.values.as_ref().map_or(&[], |values| {
+            values[group * self.variables + variable].as_slice()
+        })
+    }
+
+    /// The groups that remain when only some parts of the key tell them apart; `told` gives what
+    /// tells a group from its key.
+    pub(super) fn merged(
+        &self,
+        kept: &[Range<usize>],
+        told: impl Fn(&[u8]) -> Vec<u8>,
+    ) -> Outcome<Self> {
+        let mut merged = Self::new(
+            self.variables,
+            self.key_bytes,
+            self.values.is_some(),
+            self.limit,
+        );
+        let mut masked = vec![0; self.key_bytes];
+        for group in 0..self.count() {
+            let key = self.key(group);
+            masked.fill(0);
+            for part in kept {
+                masked[part.clone()].copy_from_slice(&key[part.clone()]);
+            }
+            let into = merged.find(&masked, &told(&masked))?;
+            merged.frequencies[into] += self.frequencies[group];
+            for variable in 0..self.variables {
+                let cell = *self.cell(group, variable);
+                merged.cells[into * self.variables + variable].merge(&cell);
+                if let Some(values) = &mut merged.values {
+                    values[into * self.variables + variable]
+                        .extend_from_slice(self.values(group, variable));
+                }
+            }
+            if self.values.is_some() {
+                let kept: usize = (0..self.variables)
+                    .map(|one| self.values(group, one).len())
+                    .sum();
+                merged.take(kept * size_of::<f64>())?;
+            }
+        }
+        Ok(merged)
+    }
+}
+
+/// Adds one row to a group: `numbers` reads the analysis variables.
+#[inline]
+pub(super) fn add_row<const DEPTH: u8>(
+    cells: &mut [Cell],
+    slots: &[engine::expr::Slot],
+    row: &[u8],
+    times: f64,
+    weight: f64,
+) {
+    let depth = match DEPTH {
+        0 => Depth::Sums,
+        1 => Depth::Squares,
+        _ => Depth::Powers,
+    };
+    for (cell, slot) in cells.iter_mut().zip(slots) {
+        let value = slot.number(row);
+        if value.is_nan() {
+            cell.missing += times;
+        } else {
+            cell.add(value, times, weight, depth);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Class levels: which group a row belongs to.
+//!
+//! A group's key is the concatenation of its class values in a form whose byte order is SAS's order,
+//! so that groups sort by comparing bytes. Values that their format shows alike are one level; the
+//! lowest of them stands for it.
+
+use std::ops::Range;
+
+use base::rowhash::hash_bytes;
+use engine::dataset::input::Field;
+use engine::expr::evaluate::order_key;
+use engine::format;
+use sas7bdat::Kind;
+
+/// A class variable and its place in keys.
+pub(super) struct ClassVariable {
+    pub(super) field: Field,
+    pub(super) descending: bool,
+    /// Missing values are a level, and not left out.
+    pub(super) missing: bool,
+    /// Values are grouped as the variable's format shows them.
+    by_format: bool,
+    /// Bytes in a key.
+    bytes: usize,
+}
+
+/// Longest text that a numeric format makes.
+const FORMATTED: usize = 40;
+
+impl ClassVariable {
+    pub(super) fn new(field: Field, descending: bool, missing: bool) -> Self {
+        let format = &field.variable.format;
+        // BEST and no format at all show different numbers differently, as far as they can.
+        let by_format = field.variable.kind == Kind::Numeric
+            && !matches!(format.name.to_ascii_uppercase().as_str(), "BEST")
+            && *format != sas7bdat::Format::default()
+            && format::number(0.0, format).is_some();
+        let bytes = match field.variable.kind {
+            Kind::Numeric => 8,
+            Kind::Character => field.variable.length as usize,
+        };
+        Self {
+            field,
+            descending,
+            missing,
+            by_format,
+            bytes,
+        }
+    }
+
+    /// Appends the value's order bytes; false if the row is left out.
+    #[inline]
+    fn append(&self, row: &[u8], key: &mut Vec<u8>) -> bool {
+        let start = key.len();
+        let slot = &self.field.slot;
+        match self.field.variable.kind {
+            Kind::Numeric => {
+                let value = slot.number(row);
+                if value.is_nan() && !self.missing {
+                    return false;
+                }
+                key.extend_from_slice(&order_key(value).to_be_bytes());
+            }
+            Kind::Character => {
+                let bytes = slot.bytes(row);
+                if !self.missing && bytes.iter().all(|byte| *byte == b' ') {
+                    return false;
+                }
+                key.extend_from_slice(bytes);
+            }
+        }
+        if self.descending {
+            for byte in &mut key[start..] {
+                *byte = !*byte;
+            }
+        }
+        true
+    }
+
+    /// The number of a part of a key.
+    pub(super) fn number(&self, part: &[u8]) -> f64 {
+        let mut bytes: [u8; 8] = part.try_into().expect("numbers have eight bytes");
+        if self.descending {
+            bytes = bytes.map(|byte| !byte);
+        }
+        let order = u64::from_be_bytes(bytes);
+        f64::from_bits(if order >> 63 == 1 {
+            order ^ (1 << 63)
+        } else {
+            !order
+        })
+    }
+
+    /// The text of a part of a key.
+    pub(super) fn text(&self, part: &[u8]) -> Vec<u8> {
+        let turn = if self.descending { 0xff } else { 0 };
+        part.iter().map(|byte| byte ^ turn).collect()
+    }
+}
+
+/// The class variables of a step.
+pub(super) struct Classes {
+    pub(super) variables: Vec<ClassVariable>,
+    by_format: bool,
+    key: Vec<u8>,
+    formatted: Vec<u8>,
+}
+
+impl Classes {
+    pub(super) fn new(variables: Vec<ClassVariable>) -> Self {
+        Self {
+            by_format: variables.iter().any(|variable| variable.by_format),
+            variables,
+            key: Vec::new(),
+            formatted: Vec::new(),
+        }
+    }
+
+    /// Bytes of a key.
+    pub(super) fn key_bytes(&self) -> usize {
+        self.variables.iter().map(|variable| variable.bytes).sum()
+    }
+
+    /// Where each variable's part of a key lies.
+    pub(super) fn parts(&self) -> Vec<Range<usize>> {
+        let mut end = 0;
+        let part = |variable: &ClassVariable| {
+            end += variable.bytes;
+            end - variable.bytes..end
+        };
+        self.variables.iter().map(part).collect()
+    }
+
+    /// The key of a row, and what tells its level if that is not the key itself; `None` if the row
+    /// is left out.
+    #[inline]
+    pub(super) fn key(&mut self, row: &[u8]) -> Option<(&[u8], &[u8])> {
+        self.key.clear();
+        for variable in &self.variables {
+            if !variable.append(row, &mut self.key) {
+                return None;
+            }
+        }
+        if !self.by_format {
+            return Some((&self.key, &self.key));
+        }
+        self.formatted.clear();
+        for variable in &self.variables {
+            let start = self.formatted.len();
+            if variable.by_format {
+                let value = variable.field.slot.number(row);
+                let text = format::number(value, &variable.field.variable.format);
+                self.formatted
+                    .extend_from_slice(text.unwrap_or_default().as_bytes());
+                self.formatted.resize(start + FORMATTED, b' ');
+            } else {
+                variable.append(row, &mut self.formatted);
+            }
+        }
+        Some((&self.key, &self.formatted))
+    }
+
+    /// What tells the level of a key of which only some parts are left.
+    pub(super) fn told(&self, key: &[u8], kept: &[(usize, Range<usize>)]) -> Vec<u8> {
+        if !self.by_format {
+            return key.to_owned();
+        }
+        let mut told = Vec::new();
+        for (index, part) in kept {
+            let variable = &self.variables[*index];
+            let start = told.len();
+            if variable.by_format {
+                let value = variable.number(&key[part.clone()]);
+                let text = format::number(value, &variable.field.variable.format);
+                told.extend_from_slice(text.unwrap_or_default().as_bytes());
+                told.resize(start + FORMATTED, b' ');
+            } else {
+                told.extend_from_slice(&key[part.clone()]);
+            }
+        }
+        // Longer than a key, as that is how a group knows to keep the lowest of its keys.
+        told.resize(told.len().max(key.len() + 1), b' ');
+        told
+    }
+}
+
+/// Groups by number, found by what tells them apart.
+pub(super) struct Levels {
+    /// Bytes that tell a level.
+    bytes: usize,
+    told: Vec<u8>,
+    places: Vec<u32>,
+    count: usize,
+}
+
+const EMPTY: u32 = u32::MAX;
+
+impl Levels {
+    pub(super) fn new() -> Self {
+        Self {
+            bytes: 0,
+            told: Vec::new(),
+            places: vec![EMPTY; 64],
+            count: 0,
+        }
+    }
+
+    /// Number of the group that `told` tells; the next free number for a new one.
+    #[inline]
+    pub(super) fn number(&mut self, told: &[u8]) -> usize {
+        if self.count * 2 >= self.places.len() {
+            self.grow();
+        }
+        let mask = self.places.len() - 1;
+        let mut place = home(told) & mask;
+        loop {
+            let number = self.places[place];
+            if number == EMPTY {
+                self.bytes = told.len();
+                self.told.extend_from_slice(told);
+                self.places[place] = u32::try_from(self.count).expect("memory ends before");
+                self.count += 1;
+                return self.count - 1;
+            }
+            let number = number as usize;
+            if &self.told[number * self.bytes..(number + 1) * self.bytes] == told {
+                return number;
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mask = self.places.len() * 2 - 1;
+        self.places = vec![EMPTY; mask + 1];
+        for number in 0..self.count {
+            let told = &self.told[number * self.bytes..(number + 1) * self.bytes];
+            let mut place = home(told) & mask;
+            while self.places[place] != EMPTY {
+                place = (place + 1) & mask;
+            }
+            self.places[place] = u32::try_from(number).expect("memory ends before");
+        }
+    }
+
+    /// Memory of a level beside its cells.
+    pub(super) fn bytes_each(told: usize) -> usize {
+        told + 4 * size_of::<u32>()
+    }
+}
+
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a place in a table that fits memory"
+)]
+fn home(told: &[u8]) -> usize {
+    hash_bytes(told) as usize
+}
