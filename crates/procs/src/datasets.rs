@@ -3,7 +3,7 @@
 use base::diag::Span;
 use base::store::Channel;
 use engine::failure::{Failure, Outcome};
-use engine::library::Library;
+use engine::library::{Library, Member};
 use engine::procedure::Procedure;
 use engine::session::World;
 use lang::ast::ProcStep;
@@ -56,7 +56,7 @@ impl Procedure for Datasets {
         };
         if kill && step.group == 0 {
             for member in members(world, &library)? {
-                delete(world, &library, &member, &step.span, silent)?;
+                delete_named(world, &library, &member, &step.span, silent)?;
             }
         }
         for statement in &step.statements {
@@ -66,7 +66,7 @@ impl Procedure for Datasets {
             }
             while !cursor.is_at_end() {
                 let (member, span) = cursor.expect_name("a data set name")?;
-                delete(world, &library, &member, &span, silent)?;
+                delete_named(world, &library, &member, &span, silent)?;
             }
         }
         Ok(())
@@ -90,7 +90,7 @@ fn members(world: &World, library: &Library) -> Outcome<Vec<String>> {
         .collect())
 }
 
-fn delete(
+fn delete_named(
     world: &mut World,
     library: &Library,
     member: &str,
@@ -98,7 +98,18 @@ fn delete(
     silent: bool,
 ) -> Outcome<()> {
     let member = world.libraries.member(&library.libref, member, span)?;
-    let name = member.full_name();
+    if !delete(world, &member, span)? && !silent {
+        world.note(&format!(
+            "The file {} (memtype=DATA) was not found, but appears on a DELETE statement.",
+            member.full_name()
+        ));
+    }
+    Ok(())
+}
+
+/// Deletes a data set; false if there is none of the name.
+pub(crate) fn delete(world: &mut World, member: &Member, span: &Span) -> Outcome<bool> {
+    let (name, library) = (member.full_name(), &member.library);
     if library.read_only {
         return Err(Failure::at(
             span,
@@ -112,12 +123,7 @@ fn delete(
         .stat(channel, &path)
         .map_err(|error| failure(library, &error))?;
     if there.is_none() {
-        if !silent {
-            world.note(&format!(
-                "The file {name} (memtype=DATA) was not found, but appears on a DELETE statement."
-            ));
-        }
-        return Ok(());
+        return Ok(false);
     }
     if !library.work {
         member.refuse_indexes(world.store.as_ref())?;
@@ -126,5 +132,6 @@ fn delete(
     world
         .store
         .remove(channel, &path)
-        .map_err(|error| Failure::store(&name, &error))
+        .map_err(|error| Failure::store(&name, &error))?;
+    Ok(true)
 }

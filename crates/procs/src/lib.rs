@@ -3,6 +3,7 @@
 mod by;
 mod contents;
 mod datasets;
+mod delete;
 mod means;
 mod print;
 mod sort;
@@ -16,6 +17,7 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
     vec![
         Box::new(contents::Contents),
         Box::new(datasets::Datasets),
+        Box::new(delete::Delete),
         Box::new(means::Means("MEANS")),
         Box::new(means::Means("SUMMARY")),
         Box::new(print::Print),

@@ -1,4 +1,4 @@
-//! CONTENTS, PRINT and DATASETS.
+//! CONTENTS, PRINT, DATASETS and DELETE.
 
 use std::sync::Arc;
 
@@ -124,4 +124,22 @@ fn work_cannot_be_assigned() {
     let ran = run_on(Arc::new(store()), "libname work '/data';");
     assert_eq!(ran.exit, 2);
     assert!(ran.log.contains("WORK is the session's own"), "{}", ran.log);
+}
+
+#[test]
+fn delete_removes_what_is_named_and_warns_of_what_is_not_there() {
+    let ran = run_on(
+        Arc::new(store()),
+        &format!(
+            "{MAKE} data b; set d.a; run; proc delete data=d.a b c; run; proc print data=d.a; run;"
+        ),
+    );
+    for part in [
+        "NOTE: Deleting D.A (memtype=DATA).",
+        "NOTE: Deleting WORK.B (memtype=DATA).",
+        "WARNING: File WORK.C.DATA does not exist.",
+        "File D.A.DATA does not exist",
+    ] {
+        assert!(ran.log.contains(part), "{part}: {}", ran.log);
+    }
 }
