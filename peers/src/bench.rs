@@ -131,6 +131,8 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
             let index = (turn + rotation) % measured.len();
             if group.cold {
                 io::cache::drop_all().context("dropping the page cache needs root")?;
+            }
+            if group.contestants[index].removes.is_some() {
                 touch_free_memory()?;
             }
             let sample = sample(&group.contestants[index])
