@@ -2,6 +2,7 @@
 
 mod world;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -131,6 +132,7 @@ impl Session {
             options: setup.options,
             libraries: setup.libraries,
             symbols: setup.symbols,
+            filerefs: BTreeMap::new(),
             util_directory: PathBuf::new(),
             util_files: 0,
             row_hashes: setup.row_hashes,
@@ -315,6 +317,7 @@ impl Session {
             match line {
                 FailureLine::Program(diagnostic) => self.world.log.diagnostic(diagnostic),
                 FailureLine::World(text) => self.world.log.error(text),
+                FailureLine::Detail(text) => self.world.log.line(text),
             }
         }
         self.world
@@ -353,6 +356,27 @@ impl Session {
                 self.world
                     .listing
                     .set_title(*footnote, *number, text.clone());
+            }
+            GlobalKind::Filename {
+                fileref,
+                path,
+                options,
+                ..
+            } => {
+                let upper = fileref.to_ascii_uppercase();
+                match path {
+                    Some(path) => {
+                        let file = (PathBuf::from(path), options.clone());
+                        self.world.filerefs.insert(upper, file);
+                    }
+                    None if upper == "_ALL_" => self.world.filerefs.clear(),
+                    None => {
+                        if self.world.filerefs.remove(&upper).is_none() {
+                            let text = format!("No logical assign for filename {upper}.");
+                            self.world.log.warning(&text);
+                        }
+                    }
+                }
             }
             GlobalKind::EndSas => self.ended = true,
             GlobalKind::Put(text) => self.world.log.line(text),

@@ -146,6 +146,12 @@ impl Cursor<'_> {
             }
             _ => {}
         }
+        if self.at_whole_array() {
+            (0..3).for_each(|_| {
+                self.next();
+            });
+            return Ok(VariableList::Array(name, span));
+        }
         if self.eat_symbol(":") {
             return Ok(VariableList::Prefix(name, span));
         }
@@ -171,6 +177,15 @@ impl Cursor<'_> {
             only,
             span,
         })
+    }
+
+    /// Whether `{*}` follows, in any brackets.
+    fn at_whole_array(&self) -> bool {
+        [("{", "}"), ("[", "]"), ("(", ")")]
+            .iter()
+            .any(|(open, close)| {
+                self.at_symbol(open) && self.is_symbol_at(1, "*") && self.is_symbol_at(2, close)
+            })
     }
 
     fn numbered(&mut self, first: &str, span: Span) -> Parsed<VariableList> {

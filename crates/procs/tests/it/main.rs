@@ -7,4 +7,5 @@ mod faults;
 mod harness;
 mod log;
 mod procedures;
+mod semantics;
 mod sorting;
