@@ -183,6 +183,8 @@ impl Running<'_> {
                 let text = stripped(&text).to_vec();
                 Piece::List(match self.options(target) {
                     Some(options) if options.dsd => quoted_if_needed(text, options),
+                    // A blank text takes one column.
+                    _ if text.is_empty() => vec![b' '],
                     _ => text,
                 })
             }
@@ -216,7 +218,7 @@ fn formatted(slot: &Slot, format: &Format, row: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Without blanks around it, but at least one blank.
+/// Without blanks around it.
 fn stripped(text: &[u8]) -> &[u8] {
     let text = trimmed(text);
     let start = text.iter().position(|byte| *byte != b' ');
