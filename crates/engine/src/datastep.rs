@@ -24,3 +24,8 @@ pub fn run(step: &DataStep, world: &mut World) -> Outcome<()> {
     let program = compile::compile(step, world)?;
     run::run(program, world)
 }
+
+/// Compiles a DATA step without running it, as after an error earlier in the program.
+pub fn check(step: &DataStep, world: &mut World) -> Outcome<()> {
+    compile::compile(step, world).map(|_| ())
+}
