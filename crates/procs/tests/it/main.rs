@@ -7,6 +7,7 @@ mod faults;
 mod harness;
 mod hashes;
 mod log;
+mod models;
 mod procedures;
 mod semantics;
 mod sorting;
