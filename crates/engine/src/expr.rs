@@ -2,6 +2,7 @@
 //! PDV, or a row as it lies in a data set.
 
 pub mod array;
+pub mod code;
 pub mod compile;
 pub mod evaluate;
 pub mod function;
@@ -107,6 +108,8 @@ pub enum Number {
     Blank(Text),
     /// An array element.
     Element(Box<array::ElementRef>),
+    /// Arithmetic and comparisons as steps.
+    Code(Box<code::Code>),
     /// A text read as a number (`12.` informat); the index counts conversions that failed.
     FromText(Text, usize),
 }

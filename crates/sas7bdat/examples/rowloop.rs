@@ -51,7 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [kind, input, output] = arguments.as_slice() else {
         return Err("KIND INPUT OUTPUT".into());
     };
-    let metadata = Reader::open(std::fs::read(input)?.as_slice())?.metadata().clone();
+    let metadata = Reader::open(std::fs::read(input)?.as_slice())?
+        .metadata()
+        .clone();
     let (page_bytes, row_bytes) = (
         metadata.page_bytes as usize,
         metadata.layout.row_bytes as usize,

@@ -186,7 +186,7 @@ impl Input {
             sites: &mut sites,
             encoding: Some(self.reader.metadata().encoding),
         };
-        let holds = compiler.number(condition)?;
+        let holds = compiler.number(condition)?.lowered();
         self.condition = Some(Condition {
             holds,
             option,

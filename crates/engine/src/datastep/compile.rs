@@ -195,7 +195,7 @@ impl<'a> Builder<'a> {
     /// A numeric expression.
     pub(super) fn number(&mut self, expr: &Expr, out: &mut Vec<Operation>) -> Outcome<Number> {
         let value = self.value(expr, out)?;
-        Ok(self.compiler().to_number(value, &expr.span))
+        Ok(self.compiler().to_number(value, &expr.span).lowered())
     }
 
     /// A condition that is evaluated more often than the statement it belongs to.
@@ -284,7 +284,10 @@ impl<'a> Builder<'a> {
         let slot = variable.slot;
         let mut compiler = self.compiler();
         out.push(match slot.kind {
-            Kind::Numeric => Operation::Number(slot, compiler.to_number(compiled, &value.span)),
+            Kind::Numeric => {
+                let number = compiler.to_number(compiled, &value.span);
+                Operation::Number(slot, number.lowered())
+            }
             Kind::Character => {
                 let text = compiler.to_text_of(compiled, slot.length, &value.span);
                 Operation::Text(slot, text)
@@ -384,7 +387,7 @@ impl<'a> Builder<'a> {
         let mut compiler = self.compiler();
         out.push(match kind {
             Kind::Numeric => {
-                let number = compiler.to_number(compiled, &value.span);
+                let number = compiler.to_number(compiled, &value.span).lowered();
                 Operation::NumberElement(Box::new(element), number)
             }
             Kind::Character => {

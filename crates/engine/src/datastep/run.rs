@@ -79,7 +79,6 @@ pub(super) struct Running<'a> {
 struct Writing {
     output: Output,
     copy: RowCopy,
-    buffer: Vec<u8>,
     condition: Option<Number>,
 }
 
@@ -169,7 +168,6 @@ impl Running<'_> {
                 })
                 .collect();
             self.writers.push(Writing {
-                buffer: vec![0; output.layout().row_bytes as usize],
                 copy: RowCopy::new(&pairs),
                 output,
                 condition,
@@ -294,8 +292,8 @@ impl Running<'_> {
         {
             return Ok(());
         }
-        writing.copy.apply(&self.row, &mut writing.buffer);
-        writing.output.write_row(&writing.buffer)
+        let Writing { output, copy, .. } = writing;
+        output.write_row_with(|row| copy.apply(&self.row, row))
     }
 
     /// Tells what happened and closes all files.

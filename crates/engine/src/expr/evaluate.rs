@@ -74,7 +74,7 @@ pub fn is_true(value: f64) -> bool {
     !value.is_nan() && value != 0.0
 }
 
-fn holds(relation: Relation, order: Ordering) -> bool {
+pub(super) fn holds(relation: Relation, order: Ordering) -> bool {
     match relation {
         Relation::Equal => order.is_eq(),
         Relation::NotEqual => order.is_ne(),
@@ -160,6 +160,7 @@ impl Number {
                 )
             }
             Self::Call(function, arguments) => function.value(arguments, row, events),
+            Self::Code(code) => code.value(row, events),
             Self::Element(element) => match element.slot(row, events) {
                 Some(slot) => slot.number(row),
                 None => missing::encode(0),
@@ -220,6 +221,20 @@ impl Number {
     }
 }
 
+impl Arithmetic {
+    /// The result as the machine gives it: not finite where an operand is missing.
+    #[inline]
+    pub fn of(self, left: f64, right: f64) -> f64 {
+        match self {
+            Self::Add => left + right,
+            Self::Subtract => left - right,
+            Self::Multiply => left * right,
+            Self::Divide => left / right,
+            Self::Power => left.powf(right),
+        }
+    }
+}
+
 fn arithmetic(
     operator: Arithmetic,
     left: f64,
@@ -227,13 +242,7 @@ fn arithmetic(
     site: usize,
     events: &mut Events,
 ) -> f64 {
-    let result = match operator {
-        Arithmetic::Add => left + right,
-        Arithmetic::Subtract => left - right,
-        Arithmetic::Multiply => left * right,
-        Arithmetic::Divide => left / right,
-        Arithmetic::Power => left.powf(right),
-    };
+    let result = operator.of(left, right);
     if result.is_finite() {
         return result;
     }
@@ -242,7 +251,13 @@ fn arithmetic(
 
 /// Missing operands, division by zero and overflow all give `.`.
 #[cold]
-fn unusual(operator: Arithmetic, left: f64, right: f64, site: usize, events: &mut Events) -> f64 {
+pub(super) fn unusual(
+    operator: Arithmetic,
+    left: f64,
+    right: f64,
+    site: usize,
+    events: &mut Events,
+) -> f64 {
     if left.is_nan() || right.is_nan() {
         events.count(site);
     } else if operator == Arithmetic::Divide && right == 0.0 {

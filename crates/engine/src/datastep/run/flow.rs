@@ -7,7 +7,7 @@ use crate::dataset::copy::{store_number, store_text};
 use crate::datastep::program::{Loop, Operation, Range, Start, Substr, Test, TextPlace};
 use crate::datastep::source::Read;
 use crate::expr::evaluate::{is_true, order_key};
-use crate::expr::{Number, Slot};
+use crate::expr::{Number, Slot, Text};
 use crate::failure::{Failure, Outcome};
 
 /// LINK inside of LINK, as deep as in SAS.
@@ -69,10 +69,13 @@ impl Running<'_> {
                 }
             }
             Operation::Read(index) => return self.read_source(*index),
-            Operation::Text(slot, text) => {
-                let value = text.value(&self.row, &mut self.events).into_owned();
-                store_text(slot, &mut self.row, &value);
-            }
+            Operation::Text(slot, text) => match text {
+                Text::Constant(bytes) => store_text(slot, &mut self.row, bytes),
+                text => {
+                    let value = text.value(&self.row, &mut self.events).into_owned();
+                    store_text(slot, &mut self.row, &value);
+                }
+            },
             Operation::Sum(slot, number) => self.add_to(slot, number),
             Operation::NumberElement(element, number) => {
                 let value = number.value(&self.row, &mut self.events);
