@@ -1,6 +1,6 @@
-//! The DATA step: compiled ([`compile`]) to a tree of operations ([`program`]) over one flat program
-//! data vector ([`pdv`]), then run row by row ([`run`]). Rows come from data sets ([`source`]) or text
-//! files ([`text`]).
+//! The DATA step: compiled (`compile`) to a tree of operations (`program`) over one flat program data
+//! vector (`pdv`), then run row by row (`run`). Rows come from data sets (`source`) or text files
+//! (`text`).
 
 mod blank;
 mod compile;

@@ -254,7 +254,7 @@ impl Parser<'_> {
             } else if cursor.is_symbol_at(1, "=") {
                 options.push(cursor.setting()?);
             } else {
-                datasets.push(cursor.dataset_ref()?);
+                datasets.extend(cursor.dataset_list()?);
             }
         }
         if datasets.is_empty() {

@@ -79,7 +79,8 @@ pub(super) struct Running<'a> {
 struct Writing {
     output: Output,
     copy: RowCopy,
-    condition: Option<Number>,
+    /// WHERE=, with counters of its own.
+    condition: Option<(Number, Events)>,
 }
 
 /// Runs a step to its end; on failure the data sets it was to make stay as they were.
@@ -170,7 +171,7 @@ impl Running<'_> {
             self.writers.push(Writing {
                 copy: RowCopy::new(&pairs),
                 output,
-                condition,
+                condition: condition.map(|condition| (condition, Events::default())),
             });
         }
         Ok(())
@@ -287,8 +288,8 @@ impl Running<'_> {
     #[inline]
     fn write(&mut self, index: usize) -> Outcome<()> {
         let writing = &mut self.writers[index];
-        if let Some(condition) = &writing.condition
-            && !is_true(condition.value(&self.row, &mut self.events))
+        if let Some((condition, events)) = &mut writing.condition
+            && !is_true(condition.value(&self.row, events))
         {
             return Ok(());
         }

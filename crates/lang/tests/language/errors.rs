@@ -34,8 +34,12 @@ fn statements_that_are_not_there_yet_are_named_with_their_place() {
         ],
     );
     one(
-        "set d1-d5;",
+        "set d1:;",
         "The list of data sets is not implemented yet (program.sas, line 2, column 9).",
+    );
+    one(
+        "set d1-e5;",
+        "d1-e5 is not a numbered list of data sets (program.sas, line 2, column 10).",
     );
 }
 

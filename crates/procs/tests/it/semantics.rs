@@ -543,6 +543,25 @@ fn several_outputs_have_options_of_their_own() {
 }
 
 #[test]
+fn where_of_an_output_counts_nothing_in_the_step() {
+    let (ran, store) =
+        clean("data d.out(where=(1 / (x - 2) > 0 or x = '1')); do x = 1 to 3; output; end; run;");
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), ["1", "3"]);
+    assert!(!ran.log.contains("at the following places"), "{}", ran.log);
+}
+
+#[test]
+fn numbered_lists_name_data_sets() {
+    let setup = "data a1; x = 1; run; data a2; x = 2; run; data a3; x = 3; run;";
+    after(setup, "data d.out; set a1-a3; run;", &["1", "2", "3"]);
+    after(
+        setup,
+        "data d.out; set work.a2-work.a3(in=i) a1; run;",
+        &["2", "3", "1"],
+    );
+}
+
+#[test]
 fn variable_lists_name_variables_everywhere() {
     let setup = "data a; x1 = 1; c = 'k'; x2 = 2; xb = 3; x3 = 4; run;";
     for (list, expected) in [

@@ -70,7 +70,8 @@ fn list_input_reads_values_between_blanks() {
     );
     says(
         &ran.log,
-        "NOTE: 2 records were read from the infile '/data/in.txt'.\n      The minimum record length was 6.\n      The maximum record length was 17.",
+        "NOTE: 2 records were read from the infile '/data/in.txt'.\n      The minimum record length \
+         was 6.\n      The maximum record length was 17.",
     );
 }
 
@@ -282,6 +283,20 @@ fn lines_wrap_at_lrecl() {
         ),
         "100 200\n300 400\n"
     );
+    assert_eq!(
+        written("", "lrecl=4", "put 'abcdefghij' @; put 'k';"),
+        "abcd\nefgh\nijk\n"
+    );
+    let ran = run_on(
+        Arc::new(store()),
+        "data a; put 32767*'a text that is far, far too long to be put'; run;",
+    );
+    says(&ran.log, "A text of PUT has at most 1048576 bytes");
+    let ran = run_on(
+        Arc::new(store()),
+        "data a; put 300*'a text that is not'; run;",
+    );
+    assert_eq!(ran.exit, 0, "{}", ran.log);
 }
 
 #[test]

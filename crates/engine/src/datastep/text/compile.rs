@@ -260,6 +260,10 @@ impl Builder<'_> {
                     list.items.push(WriteItem::Move(to));
                 }
                 TextItem::Text(text, times) => {
+                    if text.len() as u64 * u64::from(*times) > LRECL_MAX {
+                        let message = format!("A text of PUT has at most {LRECL_MAX} bytes.");
+                        return Err(Failure::at(span, message));
+                    }
                     let text = text.repeat(*times as usize).into_bytes();
                     list.items.push(WriteItem::Text(text));
                 }

@@ -140,13 +140,24 @@ impl Running<'_> {
         let line = self.line(target);
         line.put(&text);
         line.apart = list;
-        // A text longer than a line is cut into lines.
-        while self.line(target).bytes.len() > width.max(1) {
-            let rest = self.line(target).bytes.split_off(width.max(1));
-            self.end_line(target)?;
-            self.line(target).put(&rest);
-            self.line(target).apart = list;
+        if self.line(target).bytes.len() > width.max(1) {
+            self.cut(target, width.max(1), list)?;
         }
+        Ok(())
+    }
+
+    /// A text longer than a line is cut into lines.
+    fn cut(&mut self, target: Option<usize>, width: usize, list: bool) -> Outcome<()> {
+        let bytes = std::mem::take(&mut self.line(target).bytes);
+        let mut parts = bytes.chunks(width).peekable();
+        while let Some(part) = parts.next() {
+            self.line(target).clear();
+            self.line(target).put(part);
+            if parts.peek().is_some() {
+                self.end_line(target)?;
+            }
+        }
+        self.line(target).apart = list;
         Ok(())
     }
 
