@@ -10,10 +10,12 @@ use super::{Arithmetic, Number, Relation, Slot};
 /// Most values that wait for an operator.
 const DEPTH_MAX: usize = 8;
 
-/// An expression without branches.
-#[derive(Debug, Clone, PartialEq)]
+/// An expression of operators. What else it has (function calls, array elements, AND and OR) is
+/// evaluated by itself and loaded as a value.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Code {
     steps: Vec<Step>,
+    others: Vec<Number>,
 }
 
 /// What is done with the accumulator.
@@ -23,6 +25,8 @@ enum Step {
     Load(u32),
     /// Puts it on the stack and takes a constant.
     Constant(f64),
+    /// Puts it on the stack and takes the value of another expression.
+    Other(u32),
     /// `top of stack op accumulator`; the site counts missing values.
     Operate(Arithmetic, u32),
     /// `accumulator op number`
@@ -41,9 +45,9 @@ impl Number {
     /// The same expression in the form that is evaluated fastest.
     #[must_use]
     pub fn lowered(self) -> Self {
-        let mut steps = Vec::new();
-        if is_compound(&self) && emit(&self, 0, &mut steps).is_some() {
-            return Self::Code(Box::new(Code { steps }));
+        let mut code = Code::default();
+        if is_compound(&self) && emit(&self, 0, &mut code).is_some() {
+            return Self::Code(Box::new(code));
         }
         let lower = |operand: Box<Self>| Box::new(operand.lowered());
         match self {
@@ -77,52 +81,60 @@ fn plain(slot: &Slot) -> Option<u32> {
     (slot.kind == Kind::Numeric && slot.length == 8 && !slot.big_endian).then_some(slot.offset)
 }
 
-/// Appends the steps of `number`, with `depth` values on the stack; `None` if it has none.
-fn emit(number: &Number, depth: usize, steps: &mut Vec<Step>) -> Option<()> {
+/// Appends the steps of `number`, with `depth` values on the stack; `None` if that takes more of them
+/// than there is room for.
+fn emit(number: &Number, depth: usize, code: &mut Code) -> Option<()> {
     // The first value finds an empty accumulator, which is put on the stack all the same.
     if depth >= DEPTH_MAX {
         return None;
     }
     match number {
-        Number::Constant(value) => steps.push(Step::Constant(*value)),
-        Number::Variable(slot) => steps.push(Step::Load(plain(slot)?)),
+        Number::Constant(value) => code.steps.push(Step::Constant(*value)),
+        Number::Variable(slot) if plain(slot).is_some() => {
+            code.steps.push(Step::Load(slot.offset));
+        }
         Number::Negate(operand) => {
-            emit(operand, depth, steps)?;
-            steps.push(Step::Negate);
+            emit(operand, depth, code)?;
+            code.steps.push(Step::Negate);
         }
         Number::Arithmetic(operator, left, right, site) => {
             let site = u32::try_from(*site).ok()?;
-            emit(left, depth, steps)?;
+            emit(left, depth, code)?;
             match right.as_ref() {
                 Number::Constant(value) => {
-                    steps.push(Step::OperateConstant(*operator, site, *value));
+                    let step = Step::OperateConstant(*operator, site, *value);
+                    code.steps.push(step);
                 }
-                Number::Variable(slot) => {
-                    steps.push(Step::OperateLoad(*operator, site, plain(slot)?));
+                Number::Variable(slot) if plain(slot).is_some() => {
+                    let step = Step::OperateLoad(*operator, site, slot.offset);
+                    code.steps.push(step);
                 }
                 right => {
-                    emit(right, depth + 1, steps)?;
-                    steps.push(Step::Operate(*operator, site));
+                    emit(right, depth + 1, code)?;
+                    code.steps.push(Step::Operate(*operator, site));
                 }
             }
         }
         Number::Compare(relation, left, right) => {
-            emit(left, depth, steps)?;
+            emit(left, depth, code)?;
             if let Number::Constant(value) = right.as_ref() {
-                steps.push(Step::CompareConstant(*relation, *value));
+                code.steps.push(Step::CompareConstant(*relation, *value));
             } else {
-                emit(right, depth + 1, steps)?;
-                steps.push(Step::Compare(*relation));
+                emit(right, depth + 1, code)?;
+                code.steps.push(Step::Compare(*relation));
             }
         }
-        _ => return None,
+        other => {
+            let index = u32::try_from(code.others.len()).ok()?;
+            code.others.push(other.clone().lowered());
+            code.steps.push(Step::Other(index));
+        }
     }
     Some(())
 }
 
 impl Code {
     /// The value over `row`.
-    #[inline]
     pub fn value(&self, row: &[u8], events: &mut Events) -> f64 {
         let mut stack = [0.0; DEPTH_MAX + 1];
         let mut depth = 0;
@@ -138,6 +150,11 @@ impl Code {
                     stack[depth % (DEPTH_MAX + 1)] = held;
                     depth += 1;
                     held = value;
+                }
+                Step::Other(index) => {
+                    stack[depth % (DEPTH_MAX + 1)] = held;
+                    depth += 1;
+                    held = self.others[index as usize].value(row, events);
                 }
                 Step::Operate(operator, site) => {
                     depth -= 1;
@@ -290,6 +307,6 @@ mod tests {
                 assert_eq!(plain, fast, "{number:?}");
             }
         }
-        assert!(coded > 300, "{coded}");
+        assert!(coded > 1_500, "{coded}");
     }
 }

@@ -230,6 +230,8 @@ impl Arithmetic {
             Self::Subtract => left - right,
             Self::Multiply => left * right,
             Self::Divide => left / right,
+            // Squares are what powers mostly are.
+            Self::Power if right.to_bits() == 2f64.to_bits() => left * left,
             Self::Power => left.powf(right),
         }
     }
