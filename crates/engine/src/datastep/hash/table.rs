@@ -7,6 +7,23 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// No item.
 const NONE: u32 = u32::MAX;
 
+/// A place of the index without an item.
+const EMPTY: u64 = u64::MAX;
+
+/// An index entry: the number of an item, and the upper half of its key's hash above it, so that other
+/// keys are mostly told apart without looking at their records.
+const fn entry(hash: u64, item: u32) -> u64 {
+    hash & !0xFFFF_FFFF | item as u64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the lower half is the item"
+)]
+const fn item_of(entry: u64) -> u32 {
+    entry as u32
+}
+
 /// Items by key.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -14,8 +31,8 @@ pub(super) struct Table {
     record_bytes: usize,
     per_chunk: usize,
     chunks: Vec<Vec<u8>>,
-    /// Numbers of the first items of each key, by hash; a power of two of places.
-    index: Vec<u32>,
+    /// The first items of each key, by hash; a power of two of places.
+    index: Vec<u64>,
     keys: usize,
     /// The next item of the same key; only with several items of a key.
     next: Vec<u32>,
@@ -59,11 +76,8 @@ impl Table {
     /// Memory in use, bytes.
     pub(super) fn bytes(&self) -> u64 {
         let chunks: usize = self.chunks.iter().map(Vec::capacity).sum();
-        let numbers = self.index.capacity()
-            + self.next.capacity()
-            + self.free.capacity()
-            + self.order.capacity();
-        (chunks + numbers * 4 + self.live.capacity()) as u64
+        let numbers = self.next.capacity() + self.free.capacity() + self.order.capacity();
+        (chunks + self.index.capacity() * 8 + numbers * 4 + self.live.capacity()) as u64
     }
 
     /// More memory that the next item may need, bytes.
@@ -75,7 +89,7 @@ impl Table {
             0
         };
         let index = if self.is_full() {
-            self.index.len() * 2 * 4
+            self.index.len() * 2 * 8
         } else {
             0
         };
@@ -114,15 +128,19 @@ impl Table {
         self.chunks[at / self.per_chunk][start..start + data.len()].copy_from_slice(data);
     }
 
-    /// The place of a key in the index, or the one where it would be.
-    fn place(&self, key: &[u8]) -> usize {
+    /// The place in the index of a key with this hash, or the one where it would be.
+    fn place(&self, key: &[u8], hash: u64) -> usize {
         let mask = self.index.len() - 1;
         #[expect(clippy::cast_possible_truncation, reason = "only the low bits count")]
-        let mut place = hash(key) as usize & mask;
-        while self.index[place] != NONE && self.key(self.index[place]) != key {
+        let mut place = hash as usize & mask;
+        loop {
+            let found = self.index[place];
+            let same_hash = found >> 32 == hash >> 32;
+            if found == EMPTY || (same_hash && self.key(item_of(found)) == key) {
+                return place;
+            }
             place = (place + 1) & mask;
         }
-        place
     }
 
     /// The first item of a key.
@@ -130,7 +148,8 @@ impl Table {
         if self.index.is_empty() {
             return None;
         }
-        Some(self.index[self.place(key)]).filter(|item| *item != NONE)
+        let found = self.index[self.place(key, hash(key))];
+        (found != EMPTY).then_some(item_of(found))
     }
 
     /// The next item of the same key.
@@ -145,13 +164,14 @@ impl Table {
             self.grow();
         }
         let item = self.store(key, data)?;
-        let place = self.place(key);
+        let hash = hash(key);
+        let place = self.place(key, hash);
         let first = self.index[place];
-        if first == NONE {
-            self.index[place] = item;
+        if first == EMPTY {
+            self.index[place] = entry(hash, item);
             self.keys += 1;
         } else {
-            let mut last = first;
+            let mut last = item_of(first);
             while let Some(next) = self.next_of_key(last) {
                 last = next;
             }
@@ -190,22 +210,21 @@ impl Table {
 
     fn grow(&mut self) {
         let places = (self.index.len() * 2).max(16);
-        let old = std::mem::replace(&mut self.index, vec![NONE; places]);
-        for item in old.into_iter().filter(|item| *item != NONE) {
-            let place = self.place_of_new(item);
-            self.index[place] = item;
+        let old = std::mem::replace(&mut self.index, vec![EMPTY; places]);
+        for found in old.into_iter().filter(|found| *found != EMPTY) {
+            let mut place = self.home(found);
+            while self.index[place] != EMPTY {
+                place = (place + 1) & (places - 1);
+            }
+            self.index[place] = found;
         }
     }
 
-    /// A free place for an item whose key is not in the index.
-    fn place_of_new(&self, item: u32) -> usize {
-        let mask = self.index.len() - 1;
+    /// Where the search for the key of an entry begins.
+    fn home(&self, found: u64) -> usize {
         #[expect(clippy::cast_possible_truncation, reason = "only the low bits count")]
-        let mut place = hash(self.key(item)) as usize & mask;
-        while self.index[place] != NONE {
-            place = (place + 1) & mask;
-        }
-        place
+        let place = hash(self.key(item_of(found))) as usize;
+        place & (self.index.len() - 1)
     }
 
     /// Removes all items of a key; false if there are none.
@@ -213,7 +232,7 @@ impl Table {
         let Some(first) = self.find(key) else {
             return false;
         };
-        let mut hole = self.place(key);
+        let mut hole = self.place(key, hash(key));
         let mut item = Some(first);
         while let Some(one) = item {
             item = self.next_of_key(one);
@@ -227,19 +246,18 @@ impl Table {
         let mask = self.index.len() - 1;
         let mut place = hole;
         loop {
-            self.index[hole] = NONE;
+            self.index[hole] = EMPTY;
             loop {
                 place = (place + 1) & mask;
-                let item = self.index[place];
-                if item == NONE {
+                let found = self.index[place];
+                if found == EMPTY {
                     return true;
                 }
-                #[expect(clippy::cast_possible_truncation, reason = "only the low bits count")]
-                let home = hash(self.key(item)) as usize & mask;
+                let home = self.home(found);
                 // The item may move if its home is not behind the hole.
                 let moves = (place.wrapping_sub(home) & mask) >= (place.wrapping_sub(hole) & mask);
                 if moves {
-                    self.index[hole] = item;
+                    self.index[hole] = found;
                     hole = place;
                     break;
                 }
