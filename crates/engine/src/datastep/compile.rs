@@ -35,6 +35,8 @@ pub(super) struct Builder<'a> {
     explicit_output: bool,
     pub(super) declared: Declared,
     pub(super) condition: Option<&'a Expr>,
+    /// RETAIN without a list: nothing is reset, whatever is mentioned later.
+    pub(super) retain_all: bool,
     /// Labels by upper-case name: number, and where they were jumped to.
     labels: HashMap<String, (usize, Span)>,
     marks: Vec<Option<usize>>,
@@ -57,6 +59,7 @@ pub(super) fn compile<'a>(step: &'a DataStep, world: &'a mut World) -> Outcome<P
         explicit_output: false,
         declared: Declared::default(),
         condition: None,
+        retain_all: false,
         labels: HashMap::new(),
         marks: Vec::new(),
         depth: 0,
@@ -188,6 +191,9 @@ impl<'a> Builder<'a> {
 
     /// An expression of either type; what must be done before it is evaluated goes to `out`.
     pub(super) fn value(&mut self, expr: &Expr, out: &mut Vec<Operation>) -> Outcome<Value> {
+        if self.objects.is_empty() {
+            return self.compiler().value(expr);
+        }
         let expr = self.hoisted(expr, out)?;
         self.compiler().value(&expr)
     }
@@ -568,6 +574,11 @@ impl<'a> Builder<'a> {
 
     /// What can only be said when all statements are known.
     fn finish(&mut self) -> Outcome<()> {
+        if self.retain_all {
+            for variable in &mut self.pdv.variables {
+                variable.kept_over = true;
+            }
+        }
         self.apply_condition()?;
         self.check_encoding()?;
         if let Some((name, span)) = self.pdv.groups_wanted.first() {

@@ -70,9 +70,7 @@ impl<'a> Builder<'a> {
 
     fn retain(&mut self, items: &[(VariableList, Option<Expr>)]) -> Outcome<()> {
         if items.is_empty() {
-            for variable in &mut self.pdv.variables {
-                variable.kept_over = true;
-            }
+            self.retain_all = true;
             return Ok(());
         }
         for (list, initial) in items {

@@ -288,7 +288,10 @@ impl Compiler<'_> {
                 )
             }
             ExprKind::Method { object, method, .. } => {
-                let message = format!("{object}.{method} cannot be used here.");
+                let message = format!(
+                    "{object} is not an object that was declared before, so that {object}.{method} \
+                     means nothing here."
+                );
                 return Err(Failure::at(span, message));
             }
             ExprKind::Text(_)

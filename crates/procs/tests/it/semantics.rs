@@ -543,6 +543,42 @@ fn several_outputs_have_options_of_their_own() {
 }
 
 #[test]
+fn retain_without_a_list_keeps_what_comes_later_too() {
+    after(
+        ABC,
+        "data d.out; retain; set a; if x = 1 then p = 7; keep x p; run;",
+        &["1 7", "2 7", "3 7"],
+    );
+}
+
+#[test]
+fn end_is_1_on_the_last_row_that_is_read() {
+    after(
+        ABC,
+        "data d.out; set a(where=(x < 3)) a(obs=0) end=e; l = e; keep x l; run;",
+        &["1 0", "2 1"],
+    );
+    let empty = "data none; set a; stop; run;";
+    after(
+        &format!("{ABC} {empty}"),
+        "data d.out; set none(in=i) a none end=e; l = 10 * i + e; keep x l; run;",
+        &["1 0", "2 0", "3 1"],
+    );
+    after(
+        &format!("{ABC} {empty}"),
+        "data d.out; set a none(in=i) end=e; by x; l = 10 * i + e; keep x l; run;",
+        &["1 0", "2 0", "3 1"],
+    );
+    let (ran, _) = clean(&format!(
+        "{ABC} data b; set a end=e; if x = 2 then stop; run;"
+    ));
+    says(
+        &ran.log,
+        "There were 2 observations read from the data set WORK.A.",
+    );
+}
+
+#[test]
 fn where_of_an_output_counts_nothing_in_the_step() {
     let (ran, store) =
         clean("data d.out(where=(1 / (x - 2) > 0 or x = '1')); do x = 1 to 3; output; end; run;");
