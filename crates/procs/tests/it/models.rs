@@ -2,10 +2,11 @@
 //! few lines of straightforward code give.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use base::random::Stream;
 
-use crate::harness::{clean, rows};
+use crate::harness::{clean, rows, run_on, store};
 
 /// Rows of a data set with a key and a value, sorted by key.
 type Keyed = Vec<(u64, u64)>;
@@ -138,4 +139,99 @@ fn what_put_writes_input_reads_again() {
             );
         }
     }
+}
+
+/// Statements that end by themselves, whatever stands around them.
+const STATEMENTS: [&str; 58] = [
+    "set a;",
+    "set a b end=e;",
+    "set a(in=ia where=(x > 1)) b(keep=k);",
+    "merge a b(in=ib);",
+    "merge a(rename=(x=z)) b end=e2;",
+    "by k;",
+    "by descending k;",
+    "by k x notsorted;",
+    "if 0 then set b nobs=n;",
+    "p = 2; set a point=p;",
+    "x = x + 1;",
+    "x = 1 / (x - 1);",
+    "c = 'abc' || x;",
+    "y = c + 1;",
+    "c = ' ';",
+    "n + x;",
+    "if first.k then f = 1;",
+    "if last.k;",
+    "if x > 2 then delete; else output;",
+    "output;",
+    "output d.two;",
+    "return;",
+    "stop;",
+    "array q{3};",
+    "array q{0:1,2} $ 4 _temporary_ ('a' 'b');",
+    "array r{*} x y k;",
+    "array s{*} _numeric_;",
+    "q{x} = 5;",
+    "r{1} = sum(of r{*});",
+    "t = q{2};",
+    "do i = 1 to 3 by 1 while (x < 9); n + i; end;",
+    "do w = 'a', 'bcd'; c = w; end;",
+    "do until (1); leave; end;",
+    "select (k); when (1, 2) y = 1; otherwise y = 2; end;",
+    "select; when (x = 1) y = 1; end;",
+    "substr(c, 2, 1) = 'z';",
+    "substr(c, x) = 'z';",
+    "retain; ",
+    "retain x 5 c 'ab';",
+    "length c $ 2 y 3;",
+    "format x 8.2 c $3. k z4.;",
+    "attrib y length=4 label='why';",
+    "keep x k;",
+    "drop x:;",
+    "rename x=xx;",
+    "where k > 1;",
+    "input x c $ @;",
+    "input @3 k 2. / c $char3.;",
+    "infile datalines dsd missover;",
+    "put x= c $2. @5 k 3. / _all_;",
+    "put (x k)(4. +1) @; put 'held';",
+    "file '/data/o.txt' dlm=',' dsd lrecl=9; put x c k;",
+    "link sub; goto done; sub: n + 1; return; done: ;",
+    "declare hash h(ordered: 'd', multidata: 'y'); h.definekey('k'); h.definedata('x', 'k'); h.definedone();",
+    "rc = h.find(); if h.add() ne 0 then h.replace();",
+    "declare hiter it('h'); do while (it.next() = 0); n + 1; end;",
+    "h.remove(); h.output(dataset: 'work.h'); m = h.num_items;",
+    "declare hash g(dataset: 'a'); g.definekey('k'); g.definedone();",
+];
+
+#[test]
+fn random_programs_end_with_a_log_and_without_a_panic() {
+    let mut clean_ends = 0;
+    for seed in 0..1_500 {
+        let stream = Stream::new(seed);
+        let count = 1 + stream.word(0) % 7;
+        let mut body = String::new();
+        for at in 1..=count {
+            let pick = stream.word(at) % STATEMENTS.len() as u64;
+            body.push_str(STATEMENTS[usize::try_from(pick).unwrap()]);
+        }
+        // POINT= alone never ends.
+        if body.contains("point=") {
+            body.push_str("stop;");
+        }
+        let program = format!(
+            "options nosource errors=2; data a; do k = 1, 1, 2, 4; x + 1; c = 'abcd'; output; end; run;
+             data b; do k = 1 to 3; y = k; output; end; run;
+             data d.out d.two; {body}\ndatalines;\n1,2 ab\n3 4\n5\n;\nrun;"
+        );
+        let ran = run_on(Arc::new(store()), &program);
+        assert!(ran.exit <= 2, "{body}\n{}", ran.log);
+        assert_eq!(
+            ran.exit == 2,
+            ran.log.contains("\nERROR"),
+            "{body}\n{}",
+            ran.log
+        );
+        clean_ends += u32::from(ran.exit == 0);
+    }
+    assert!(clean_ends > 150, "{clean_ends}");
 }
