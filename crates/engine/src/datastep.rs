@@ -1,10 +1,18 @@
-//! The DATA step: compiled to a tree of operations over one flat program data vector ([`pdv`]), then
-//! run row by row ([`run`]).
+//! The DATA step: compiled (`compile`) to a tree of operations (`program`) over one flat program data
+//! vector (`pdv`), then run row by row (`run`). Rows come from data sets (`source`) or text files
+//! (`text`).
 
+mod blank;
 mod compile;
+mod declare;
+mod dump;
+mod hash;
 mod pdv;
+mod program;
 mod run;
+mod source;
 mod target;
+mod text;
 
 use lang::ast::DataStep;
 
@@ -15,4 +23,9 @@ use crate::session::World;
 pub fn run(step: &DataStep, world: &mut World) -> Outcome<()> {
     let program = compile::compile(step, world)?;
     run::run(program, world)
+}
+
+/// Compiles a DATA step without running it, as after an error earlier in the program.
+pub fn check(step: &DataStep, world: &mut World) -> Outcome<()> {
+    compile::compile(step, world).map(|_| ())
 }

@@ -1,6 +1,8 @@
 //! Expressions compiled to typed trees that read their variables straight from a row of bytes: a
 //! PDV, or a row as it lies in a data set.
 
+pub mod array;
+pub mod code;
 pub mod compile;
 pub mod evaluate;
 pub mod function;
@@ -104,6 +106,10 @@ pub enum Number {
     Call(function::OfNumbers, Vec<Self>),
     /// `missing(c)`: 1 if the text is blank.
     Blank(Text),
+    /// An array element.
+    Element(Box<array::ElementRef>),
+    /// Arithmetic and comparisons as steps.
+    Code(Box<code::Code>),
     /// A text read as a number (`12.` informat); the index counts conversions that failed.
     FromText(Text, usize),
 }
@@ -119,6 +125,8 @@ pub enum Text {
     Concatenate(Box<Self>, Box<Self>),
     /// A function of one text.
     Call(function::OfText, Box<Self>),
+    /// An array element.
+    Element(Box<array::ElementRef>),
     /// A number as text: BEST with this width, right aligned.
     FromNumber(Box<Number>, u32),
 }
@@ -157,6 +165,7 @@ impl Text {
             Self::Variable(slot) => slot.length,
             Self::Concatenate(left, right) => left.length().saturating_add(right.length()),
             Self::Call(_, argument) => argument.length(),
+            Self::Element(element) => element.array().length(),
             Self::FromNumber(_, width) => *width,
         }
     }

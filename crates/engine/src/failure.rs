@@ -19,6 +19,8 @@ pub enum FailureLine {
     Program(Diagnostic),
     /// Something outside the program.
     World(String),
+    /// What belongs to the error before it: a line of the log as it is.
+    Detail(String),
 }
 
 /// Result of running (part of) a step.

@@ -52,6 +52,12 @@ pub struct Options {
     pub linesize: u32,
     /// MSGLEVEL=I.
     pub informative: bool,
+    /// ERRORS=: how many errors of a step are shown in full.
+    pub errors: u64,
+    /// ERRORABEND: the session ends at the first error.
+    pub errorabend: bool,
+    /// SYNTAXCHECK: after an error the steps that follow are only compiled.
+    pub syntaxcheck: bool,
     /// SORTEQUALS: ties keep their order unless NOEQUALS is given.
     pub sortequals: bool,
 }
@@ -78,6 +84,9 @@ impl Options {
             firstobs: 1,
             linesize: 132,
             informative: false,
+            errors: 20,
+            errorabend: false,
+            syntaxcheck: true,
             sortequals: true,
         }
     }
@@ -106,6 +115,8 @@ impl Options {
             "SOURCE" => &mut self.source,
             "THREADS" => &mut self.threads,
             "SORTEQUALS" => &mut self.sortequals,
+            "ERRORABEND" => &mut self.errorabend,
+            "SYNTAXCHECK" => &mut self.syntaxcheck,
             _ => return Err(unknown(name)),
         };
         *field = on;
@@ -123,6 +134,7 @@ impl Options {
             "COMPRESS" => self.compress = compression(value)?,
             "OBS" => self.obs = count(name, value, 0)?,
             "FIRSTOBS" => self.firstobs = count(name, value, 1)?,
+            "ERRORS" => self.errors = count(name, value, 0)?,
             "LS" | "LINESIZE" => {
                 let columns = size(name, value, 64, 256)?;
                 self.linesize = u32::try_from(columns).expect("at most 256");

@@ -2,6 +2,7 @@
 
 mod world;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -111,6 +112,8 @@ struct Session {
     memory_peak_bytes: u64,
     ended: bool,
     group: Option<OpenStep>,
+    /// An error was met: the steps that follow are only compiled.
+    syntax_check: bool,
 }
 
 /// A step in progress: where its accounting started.
@@ -131,6 +134,7 @@ impl Session {
             options: setup.options,
             libraries: setup.libraries,
             symbols: setup.symbols,
+            filerefs: BTreeMap::new(),
             util_directory: PathBuf::new(),
             util_files: 0,
             row_hashes: setup.row_hashes,
@@ -158,6 +162,7 @@ impl Session {
             memory_peak_bytes: 0,
             ended: false,
             group: None,
+            syntax_check: false,
         })
     }
 
@@ -201,6 +206,13 @@ impl Session {
             for diagnostic in &pulled.diagnostics {
                 self.diagnostic(diagnostic);
             }
+            let wrong = |one: &Diagnostic| one.severity == Severity::Error;
+            if pulled.diagnostics.iter().any(wrong) {
+                self.met_error();
+            }
+            if self.ended {
+                break;
+            }
             if let Some(step) = &pulled.step {
                 self.step(step, before);
             }
@@ -226,7 +238,11 @@ impl Session {
             Step::Global(global) => self.global(global),
             Step::Data(data) => {
                 let open = self.open_step(before);
-                let outcome = datastep::run(data, &mut self.world);
+                let outcome = if self.syntax_check {
+                    datastep::check(data, &mut self.world).map(|()| false)
+                } else {
+                    datastep::run(data, &mut self.world).map(|()| true)
+                };
                 self.report(outcome);
                 self.close_step(&open, "DATA", true);
             }
@@ -244,11 +260,18 @@ impl Session {
                 there.join(", ")
             );
             self.error_at(&step.span, message);
+            self.met_error();
             return;
         };
         // A procedure with run groups is one step: its account stays open until QUIT.
         let open = self.group.take().unwrap_or_else(|| self.open_step(before));
-        let outcome = self.procedures[index].run(step, &mut self.world);
+        let outcome = if self.syntax_check {
+            Ok(false)
+        } else {
+            self.procedures[index]
+                .run(step, &mut self.world)
+                .map(|()| true)
+        };
         self.report(outcome);
         if step.ended {
             self.close_step(&open, &name, false);
@@ -268,12 +291,21 @@ impl Session {
         }
     }
 
-    fn report(&mut self, outcome: Outcome<()>) {
-        if let Err(failure) = outcome {
-            self.failed(&failure);
+    /// Tells why a step failed, or that it was not run (`false`) because of an earlier error.
+    fn report(&mut self, outcome: Outcome<bool>) {
+        let failed = outcome.is_err();
+        match outcome {
+            Ok(true) => {}
+            Ok(false) => self
+                .world
+                .note("The SAS System stopped processing this step because of errors."),
+            Err(failure) => self.failed(&failure),
         }
         for text in std::mem::take(&mut self.world.aftermath) {
             self.world.log.warning(&text);
+        }
+        if failed {
+            self.met_error();
         }
     }
 
@@ -310,11 +342,29 @@ impl Session {
         });
     }
 
+    /// After an error in a batch program the steps that follow are checked but not run; with
+    /// ERRORABEND nothing follows.
+    fn met_error(&mut self) {
+        if self.world.options.errorabend {
+            self.world
+                .log
+                .error("SAS ended due to errors.\nYou specified: OPTIONS ERRORABEND;.");
+            self.ended = true;
+        } else if self.world.options.syntaxcheck && !self.syntax_check {
+            self.syntax_check = true;
+            self.world.note(
+                "SAS set option OBS=0 and will continue to check statements. \nThis might cause \
+                 NOTE: No observations in data set.",
+            );
+        }
+    }
+
     fn failed(&mut self, failure: &Failure) {
         for line in &failure.lines {
             match line {
                 FailureLine::Program(diagnostic) => self.world.log.diagnostic(diagnostic),
                 FailureLine::World(text) => self.world.log.error(text),
+                FailureLine::Detail(text) => self.world.log.line(text),
             }
         }
         self.world
@@ -353,6 +403,27 @@ impl Session {
                 self.world
                     .listing
                     .set_title(*footnote, *number, text.clone());
+            }
+            GlobalKind::Filename {
+                fileref,
+                path,
+                options,
+                ..
+            } => {
+                let upper = fileref.to_ascii_uppercase();
+                match path {
+                    Some(path) => {
+                        let file = (PathBuf::from(path), options.clone());
+                        self.world.filerefs.insert(upper, file);
+                    }
+                    None if upper == "_ALL_" => self.world.filerefs.clear(),
+                    None => {
+                        if self.world.filerefs.remove(&upper).is_none() {
+                            let text = format!("No logical assign for filename {upper}.");
+                            self.world.log.warning(&text);
+                        }
+                    }
+                }
             }
             GlobalKind::EndSas => self.ended = true,
             GlobalKind::Put(text) => self.world.log.line(text),

@@ -1,6 +1,13 @@
 //! What a program is made of. Names are kept as written; comparing them ignores case.
 
+mod text;
+
 use base::diag::Span;
+
+pub use self::text::{
+    FileName, FileOption, FileValue, Form, GroupStyle, Pointer, Style, TextFile, TextItem,
+    ValueItem,
+};
 
 /// One unit that the engine executes before the next one is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +47,17 @@ pub enum GlobalKind {
         /// `FILELOCKS=NONE`, `COMPRESS=BINARY`, `ACCESS=READONLY` …
         options: Vec<Setting>,
     },
+    /// `FILENAME fileref 'path' options;`
+    Filename {
+        /// The fileref; `_ALL_` with `clear`.
+        fileref: String,
+        /// The path; `None` with `clear`.
+        path: Option<String>,
+        /// `FILENAME fileref CLEAR;`
+        clear: bool,
+        /// LRECL= and the like: defaults of INFILE and FILE.
+        options: Vec<FileOption>,
+    },
     /// `TITLEn 'text';` and `FOOTNOTEn`; an empty text clears.
     Title {
         /// True for FOOTNOTE.
@@ -76,6 +94,8 @@ pub struct DataStep {
     pub outputs: Vec<DatasetRef>,
     /// Statements in order.
     pub statements: Vec<Statement>,
+    /// The lines after DATALINES, if it is there.
+    pub data_lines: Option<Vec<String>>,
 }
 
 /// A data set with its options: `lib.member(keep=a b where=(x>1))`.
@@ -148,6 +168,8 @@ pub enum VariableList {
     Prefix(String, Span),
     /// `_ALL_` (`None`), `_NUMERIC_`, `_CHARACTER_`.
     All(Option<VariableKind>, Span),
+    /// `a{*}`: every element of an array.
+    Array(String, Span),
 }
 
 /// Type of a variable.
@@ -178,6 +200,15 @@ pub enum StatementKind {
         /// END=, NOBS=, POINT=, KEY=, INDSNAME=.
         options: Vec<Setting>,
     },
+    /// `MERGE a b(options) END=;` Without a BY statement row by row.
+    Merge {
+        /// Data sets.
+        datasets: Vec<DatasetRef>,
+        /// END= and the like.
+        options: Vec<Setting>,
+    },
+    /// `ARRAY name{…} …;`
+    Array(Box<ArrayDeclaration>),
     /// `target = value;`
     Assign {
         /// The variable.
@@ -192,6 +223,49 @@ pub enum StatementKind {
         /// What is added.
         value: Expr,
     },
+    /// `a{i} = value;`, `a{i} + value;`, `substr(c, 1, 2) = value;`
+    Store {
+        /// Where the value goes.
+        place: Box<Place>,
+        /// True for a sum statement.
+        sum: bool,
+        /// The value.
+        value: Expr,
+    },
+    /// `SELECT [(value)]; WHEN (…) …; OTHERWISE …; END;`
+    Select(Box<Select>),
+    /// `INFILE file options;`
+    Infile(TextFile),
+    /// `INPUT items;`
+    Input(Vec<TextItem>),
+    /// `FILE file options;`
+    File(TextFile),
+    /// `PUT items;`; PUTLOG writes to the log whatever FILE says.
+    Put {
+        /// Items in order.
+        items: Vec<TextItem>,
+        /// PUTLOG.
+        log: bool,
+    },
+    /// `name:` before a statement.
+    Mark(String),
+    /// `GOTO label;`
+    GoTo(String),
+    /// `LINK label;`
+    Link(String),
+    /// `ATTRIB list LENGTH= FORMAT= INFORMAT= LABEL= …;`
+    Attrib(Vec<Attributes>),
+    /// `DECLARE HASH name(…);` or `DECLARE HITER name('hash');`
+    Declare {
+        /// HITER.
+        iterator: bool,
+        /// The object.
+        name: String,
+        /// `dataset: 'a', ordered: 'y'`; `None` without parentheses.
+        arguments: Option<Vec<MethodArgument>>,
+    },
+    /// `h.find();` as a statement.
+    Method(Expr),
     /// `IF condition THEN … [ELSE …];`
     If {
         /// The condition.
@@ -241,6 +315,81 @@ pub enum StatementKind {
     Continue,
     /// `;`
     Empty,
+}
+
+/// Where a value is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// An array element.
+    Element {
+        /// The array.
+        array: String,
+        /// Subscripts.
+        subscripts: Vec<Expr>,
+    },
+    /// `SUBSTR(place, start [, length])`
+    Substr {
+        /// The variable or element changed.
+        of: Box<Expr>,
+        /// First byte, from 1.
+        start: Box<Expr>,
+        /// Bytes; up to the end if it is not there.
+        length: Option<Box<Expr>>,
+    },
+}
+
+/// An ARRAY statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArrayDeclaration {
+    /// The array.
+    pub name: String,
+    /// Bounds of each dimension; empty for `{*}`.
+    pub dimensions: Vec<(i64, i64)>,
+    /// Type, if it is given.
+    pub kind: Option<VariableKind>,
+    /// Length of its elements, if it is given.
+    pub length: Option<u32>,
+    /// `_TEMPORARY_`
+    pub temporary: bool,
+    /// Its variables; none means `name1`, `name2`, …
+    pub elements: Vec<VariableList>,
+    /// Initial values, repetitions taken apart.
+    pub initial: Vec<Expr>,
+}
+
+/// A SELECT group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Select {
+    /// What WHEN values are compared with; without it they are conditions.
+    pub value: Option<Expr>,
+    /// WHEN clauses.
+    pub whens: Vec<(Vec<Expr>, Statement)>,
+    /// OTHERWISE.
+    pub otherwise: Option<Statement>,
+}
+
+/// Variables and their attributes in an ATTRIB statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attributes {
+    /// The variables.
+    pub variables: Vec<VariableList>,
+    /// LENGTH=.
+    pub length: Option<(VariableKind, u32)>,
+    /// FORMAT=.
+    pub format: Option<FormatRef>,
+    /// INFORMAT=.
+    pub informat: Option<FormatRef>,
+    /// LABEL=.
+    pub label: Option<String>,
+}
+
+/// An argument of a method or a declaration: `key: value` or `value`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodArgument {
+    /// The tag before the colon.
+    pub tag: Option<String>,
+    /// The value.
+    pub value: Expr,
 }
 
 /// A DO loop.
@@ -339,6 +488,15 @@ pub enum ExprKind {
     Call(String, Vec<Argument>),
     /// `a{i}` or `a[i, j]`.
     Element(String, Vec<Expr>),
+    /// `object.method(arguments)`; without parentheses an attribute.
+    Method {
+        /// The object.
+        object: String,
+        /// Its method or attribute.
+        method: String,
+        /// Arguments.
+        arguments: Option<Vec<MethodArgument>>,
+    },
     /// WHERE only: `x between a and b`.
     Between {
         /// Tested value.

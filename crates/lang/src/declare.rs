@@ -62,7 +62,7 @@ pub(crate) fn length(cursor: &mut Cursor<'_>) -> Parsed<Vec<(VariableList, Varia
     }
 }
 
-fn one_length(cursor: &mut Cursor<'_>, dollar: bool) -> Parsed<(VariableKind, u32)> {
+pub(crate) fn one_length(cursor: &mut Cursor<'_>, dollar: bool) -> Parsed<(VariableKind, u32)> {
     let start = cursor.index();
     let (kind, bytes) = match cursor.peek().map(|token| &token.kind) {
         Some(TokenKind::Format(format)) if format.name == "$" && format.decimals == 0 => {

@@ -5,7 +5,9 @@
 //! tree recurses as deep as it is. Chains of AND, OR and `||`, which programs make long, are built
 //! balanced.
 
-use crate::ast::{Argument, BinaryOp, Comparison, Expr, ExprKind, TokenKind, UnaryOp};
+use crate::ast::{
+    Argument, BinaryOp, Comparison, Expr, ExprKind, MethodArgument, TokenKind, UnaryOp,
+};
 use crate::cursor::{Cursor, Parsed};
 use base::diag::Span;
 use base::limits::NESTING_MAX;
@@ -278,10 +280,10 @@ impl Cursor<'_> {
     fn named(&mut self) -> Parsed<Tree> {
         let (name, span) = self.expect_name("a variable")?;
         if self.at_symbol(".") {
-            if !name.eq_ignore_ascii_case("first") && !name.eq_ignore_ascii_case("last") {
-                return Err(self.not_yet(format!("attribute or method of {name}")));
-            }
             self.next();
+            if !name.eq_ignore_ascii_case("first") && !name.eq_ignore_ascii_case("last") {
+                return self.method(name, span);
+            }
             let (variable, _) = self.expect_name("a variable")?;
             return Ok(Tree::leaf(
                 span,
@@ -298,6 +300,74 @@ impl Cursor<'_> {
             return self.element(name, span, "]");
         }
         Ok(Tree::leaf(span, ExprKind::Variable(name)))
+    }
+
+    /// From behind the period: `h.find(key: x)`, `h.num_items`.
+    fn method(&mut self, object: String, span: Span) -> Parsed<Tree> {
+        let (method, _) = self.expect_name("a method")?;
+        let (mut height, mut nodes) = (0, 0);
+        let arguments = if self.at_symbol("(") {
+            let (found, size) = self.method_arguments()?;
+            (height, nodes) = (size.height, size.nodes);
+            Some(found)
+        } else {
+            None
+        };
+        let kind = ExprKind::Method {
+            object,
+            method,
+            arguments,
+        };
+        self.checked(Tree::new(span, kind, height + 1, nodes + 1))
+    }
+
+    /// `(tag: value, …)` of a method or a declaration.
+    fn method_arguments(&mut self) -> Parsed<(Vec<MethodArgument>, Size)> {
+        self.expect_symbol("(")?;
+        let mut size = Size::default();
+        let mut arguments = Vec::new();
+        while !self.at_symbol(")") {
+            let tag = if self.is_symbol_at(1, ":") {
+                let (tag, _) = self.expect_name("an argument tag")?;
+                self.next();
+                Some(tag)
+            } else {
+                None
+            };
+            let tree = self.tree()?;
+            let value = size.add(tree);
+            arguments.push(MethodArgument { tag, value });
+            if !self.eat_symbol(",") {
+                break;
+            }
+        }
+        self.expect_symbol(")")?;
+        Ok((arguments, size))
+    }
+
+    /// The arguments of a DECLARE statement.
+    pub(crate) fn declared_arguments(&mut self) -> Parsed<Vec<MethodArgument>> {
+        Ok(self.method_arguments()?.0)
+    }
+
+    /// An array element from behind its name, whose brackets may be parentheses.
+    pub(crate) fn subscripts(&mut self) -> Parsed<Vec<Expr>> {
+        let close = match self.peek().map(|token| &token.kind) {
+            Some(TokenKind::Symbol("{")) => "}",
+            Some(TokenKind::Symbol("[")) => "]",
+            Some(TokenKind::Symbol("(")) => ")",
+            _ => return Err(self.expected("subscripts")),
+        };
+        self.next();
+        let mut subscripts = Vec::new();
+        loop {
+            subscripts.push(self.expression()?);
+            if !self.eat_symbol(",") {
+                break;
+            }
+        }
+        self.expect_symbol(close)?;
+        Ok(subscripts)
     }
 
     /// From behind the opening bracket.
@@ -362,11 +432,7 @@ impl Cursor<'_> {
     }
 
     fn of_argument(&mut self) -> Parsed<Argument> {
-        let list = self.variable_list()?;
-        if self.at_symbol("{") || self.at_symbol("[") || self.at_symbol("(") {
-            return Err(self.not_yet("array in an OF list"));
-        }
-        Ok(Argument::Of(list))
+        self.variable_list().map(Argument::Of)
     }
 
     pub(crate) fn eat_any(&mut self, symbols: &[&str]) -> bool {

@@ -46,6 +46,10 @@ pub(crate) fn global(tokens: &[Token], place: Place) -> Option<Parsed<Global>> {
             cursor.next();
             libname(&mut cursor)
         }
+        "FILENAME" => {
+            cursor.next();
+            filename(&mut cursor)
+        }
         "ENDSAS" => Ok(GlobalKind::EndSas),
         _ => match title_number(&name) {
             Some((footnote, number)) => {
@@ -117,6 +121,44 @@ fn libname(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
         path,
         clear: false,
         engine,
+        options,
+    })
+}
+
+/// `FILENAME fileref 'path' options;`: devices other than disk are not there.
+fn filename(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
+    let (fileref, _) = cursor.expect_name("a fileref")?;
+    if fileref.len() > LIBREF_CHARACTERS_MAX {
+        return Err(cursor.fail(format!(
+            "{fileref} is not a valid fileref: more than 8 characters"
+        )));
+    }
+    if cursor.eat_word("CLEAR") {
+        cursor.expect_end()?;
+        return Ok(GlobalKind::Filename {
+            fileref,
+            path: None,
+            clear: true,
+            options: Vec::new(),
+        });
+    }
+    if cursor.at_word("LIST") {
+        return Err(cursor.not_yet("LIST option of the FILENAME statement"));
+    }
+    if cursor.peek_word().is_some() && !cursor.eat_word("DISK") {
+        let device = cursor.peek_word().unwrap_or_default().to_ascii_uppercase();
+        return Err(cursor.not_yet(format!("device {device} of the FILENAME statement")));
+    }
+    if cursor.at_symbol("(") {
+        return Err(cursor.not_yet("concatenation of files"));
+    }
+    let path = Some(cursor.expect_text()?);
+    let options = cursor.file_options()?;
+    cursor.expect_end()?;
+    Ok(GlobalKind::Filename {
+        fileref,
+        path,
+        clear: false,
         options,
     })
 }

@@ -3,40 +3,12 @@
 
 /// DATA step statements that are not there yet.
 pub(crate) const STEP_NOT_YET: &[&str] = &[
-    "MERGE",
-    "UPDATE",
-    "MODIFY",
-    "ARRAY",
-    "INFILE",
-    "INPUT",
-    "FILE",
-    "PUT",
-    "PUTLOG",
-    "ATTRIB",
-    "WHEN",
-    "OTHERWISE",
-    "GOTO",
-    "GO",
-    "LINK",
-    "ABORT",
-    "CALL",
-    "DECLARE",
-    "DCL",
-    "ERROR",
-    "LIST",
-    "LOSTCARD",
-    "REMOVE",
-    "REPLACE",
-    "WINDOW",
-    "DISPLAY",
-    "REDIRECT",
-    "DESCRIBE",
-    "EXECUTE",
+    "UPDATE", "MODIFY", "ABORT", "CALL", "ERROR", "LIST", "LOSTCARD", "REMOVE", "REPLACE",
+    "WINDOW", "DISPLAY", "REDIRECT", "DESCRIBE", "EXECUTE",
 ];
 
 /// Global statements that are not there yet.
 pub(crate) const GLOBAL_NOT_YET: &[&str] = &[
-    "FILENAME",
     "ODS",
     "X",
     "SYSTASK",
@@ -60,9 +32,8 @@ pub(crate) const GLOBAL_NOT_YET: &[&str] = &[
 ];
 
 /// Those of [`GLOBAL_NOT_YET`] that no procedure has as a statement of its own.
-pub(crate) const GLOBAL_EVEN_IN_PROCEDURES: &[&str] = &[
-    "FILENAME", "ODS", "X", "SYSTASK", "WAITFOR", "GOPTIONS", "DM",
-];
+pub(crate) const GLOBAL_EVEN_IN_PROCEDURES: &[&str] =
+    &["ODS", "X", "SYSTASK", "WAITFOR", "GOPTIONS", "DM"];
 
 /// Words that start raw data lines.
 pub(crate) const DATA_LINES: &[&str] = &[

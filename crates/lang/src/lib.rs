@@ -22,6 +22,7 @@
 pub mod ast;
 pub mod cursor;
 
+mod array;
 mod declare;
 mod expression;
 mod finding;
@@ -38,6 +39,7 @@ mod simple;
 mod source;
 mod step;
 mod symbols;
+mod textio;
 
 pub use self::session::{Host, Pulled, Session};
 pub use self::source::SourceLine;

@@ -11,6 +11,63 @@ use base::diag::Span;
 impl Cursor<'_> {
     /// A data set with its options: `lib.member(keep=a b where=(x>1))`.
     pub fn dataset_ref(&mut self) -> Parsed<DatasetRef> {
+        let named = self.dataset_name()?;
+        if self.at_symbol(":") || self.at_symbol("-") {
+            return Err(self.not_yet("list of data sets"));
+        }
+        let options = if self.at_symbol("(") {
+            self.dataset_options()?
+        } else {
+            Vec::new()
+        };
+        Ok(DatasetRef { options, ..named })
+    }
+
+    /// A data set, or a numbered list of them (`d1-d5`), which share their options.
+    pub fn dataset_list(&mut self) -> Parsed<Vec<DatasetRef>> {
+        let start = self.index();
+        let first = self.dataset_name()?;
+        if !self.at_symbol("-") {
+            self.rewind(start);
+            return Ok(vec![self.dataset_ref()?]);
+        }
+        self.next();
+        let place = self.index();
+        let last = self.dataset_name()?;
+        let (prefix, low) = split_number(&first.member);
+        let (other, high) = split_number(&last.member);
+        let numbers = (low.parse::<u32>(), high.parse::<u32>());
+        let (first_number, last_number) = match numbers {
+            (Ok(low), Ok(high))
+                if prefix.eq_ignore_ascii_case(other) && low <= high && high - low < 32_767 =>
+            {
+                (low, high)
+            }
+            _ => {
+                self.rewind(place);
+                return Err(self.fail(format!(
+                    "{}-{} is not a numbered list of data sets",
+                    first.member, last.member
+                )));
+            }
+        };
+        let options = if self.at_symbol("(") {
+            self.dataset_options()?
+        } else {
+            Vec::new()
+        };
+        let digits = low.len();
+        Ok((first_number..=last_number)
+            .map(|number| DatasetRef {
+                member: format!("{prefix}{number:0digits$}"),
+                options: options.clone(),
+                ..first.clone()
+            })
+            .collect())
+    }
+
+    /// `lib.member` without options.
+    fn dataset_name(&mut self) -> Parsed<DatasetRef> {
         if matches!(self.peek().map(|t| &t.kind), Some(TokenKind::Text(..))) {
             return Err(self.not_yet("data set named by a path in quotes"));
         }
@@ -21,19 +78,11 @@ impl Cursor<'_> {
         } else {
             (None, first)
         };
-        if self.at_symbol(":") || self.at_symbol("-") {
-            return Err(self.not_yet("list of data sets"));
-        }
-        let options = if self.at_symbol("(") {
-            self.dataset_options()?
-        } else {
-            Vec::new()
-        };
         Ok(DatasetRef {
             span,
             libref,
             member,
-            options,
+            options: Vec::new(),
         })
     }
 
@@ -146,6 +195,12 @@ impl Cursor<'_> {
             }
             _ => {}
         }
+        if self.at_whole_array() {
+            (0..3).for_each(|_| {
+                self.next();
+            });
+            return Ok(VariableList::Array(name, span));
+        }
         if self.eat_symbol(":") {
             return Ok(VariableList::Prefix(name, span));
         }
@@ -171,6 +226,15 @@ impl Cursor<'_> {
             only,
             span,
         })
+    }
+
+    /// Whether `{*}` follows, in any brackets.
+    fn at_whole_array(&self) -> bool {
+        [("{", "}"), ("[", "]"), ("(", ")")]
+            .iter()
+            .any(|(open, close)| {
+                self.at_symbol(open) && self.is_symbol_at(1, "*") && self.is_symbol_at(2, close)
+            })
     }
 
     fn numbered(&mut self, first: &str, span: Span) -> Parsed<VariableList> {

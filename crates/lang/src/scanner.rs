@@ -189,26 +189,15 @@ impl Scanner {
         while !matches!(self.source.bump(), None | Some(';')) {}
     }
 
-    /// Skips raw data lines: the rest of this line and all lines up to one that ends them.
-    pub(crate) fn skip_data_lines(&mut self, end: &str) {
-        self.take_line();
-        while let Some(line) = self.take_line() {
-            if line.contains(end) {
-                return;
-            }
+    /// Takes raw data lines: all after this one up to one that holds `end`, which is read on as
+    /// program text.
+    pub(crate) fn take_data_lines(&mut self, end: &str) -> Vec<String> {
+        self.source.take_rest_of_line();
+        let mut lines = Vec::new();
+        while let Some(line) = self.source.take_data_line(end) {
+            lines.push(line);
         }
-    }
-
-    fn take_line(&mut self) -> Option<String> {
-        let mut line = String::new();
-        self.source.peek()?;
-        while let Some(character) = self.source.bump() {
-            if character == '\n' {
-                break;
-            }
-            line.push(character);
-        }
-        Some(line)
+        lines
     }
 
     fn token(&mut self, first: char, host: &dyn Host) -> Option<(TokenKind, Span)> {

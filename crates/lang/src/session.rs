@@ -59,6 +59,7 @@ enum OpenKind {
     Data {
         tokens: Vec<Token>,
         poisoned: Vec<usize>,
+        data_lines: Option<Vec<String>>,
     },
     Proc {
         name: String,
@@ -166,7 +167,9 @@ impl Session {
         self.poisoned = true;
         match self.open.as_mut().map(|open| &mut open.kind) {
             None => {}
-            Some(OpenKind::Data { tokens, poisoned }) => {
+            Some(OpenKind::Data {
+                tokens, poisoned, ..
+            }) => {
                 (*tokens, *poisoned) = (Vec::new(), Vec::new());
             }
             Some(OpenKind::Proc { statements, .. }) => *statements = Vec::new(),
@@ -183,6 +186,7 @@ impl Session {
             Some(word) if word.eq_ignore_ascii_case("DATA") => OpenKind::Data {
                 tokens: Vec::new(),
                 poisoned: Vec::new(),
+                data_lines: None,
             },
             Some(found) if found.eq_ignore_ascii_case("PROC") => OpenKind::Proc {
                 name: rest.first().and_then(word).unwrap_or("").to_owned(),
@@ -292,7 +296,7 @@ impl Session {
         let ends = match self.open.as_ref().map(|open| &open.kind) {
             None => true,
             Some(OpenKind::Data { .. }) if tokens.len() == 1 && is_one_of(keyword, DATA_LINES) => {
-                self.skip_data_lines(keyword);
+                self.take_data_lines(keyword);
                 true
             }
             Some(OpenKind::Data { .. }) => ends,
@@ -306,10 +310,11 @@ impl Session {
         })
     }
 
-    fn skip_data_lines(&mut self, keyword: &str) {
+    /// Data lines are not counted: they come from a file as they are.
+    fn take_data_lines(&mut self, keyword: &str) -> Vec<String> {
         self.scanner.source.lift_budget();
         let end = if keyword.ends_with('4') { ";;;;" } else { ";" };
-        self.scanner.skip_data_lines(end);
+        self.scanner.take_data_lines(end)
     }
 
     fn open_code(
@@ -328,6 +333,7 @@ impl Session {
                 let kind = OpenKind::Data {
                     tokens,
                     poisoned: poisoned_at,
+                    data_lines: None,
                 };
                 self.open = Some(Open {
                     span,
@@ -384,13 +390,24 @@ impl Session {
             && let Some(name) = word(only).filter(|name| is_one_of(name, DATA_LINES))
         {
             let name = name.to_ascii_uppercase();
-            self.report(finding::not_yet(&only.span, format!("{name} statement")));
-            self.skip_data_lines(&name);
+            if name.starts_with("PARMCARDS") {
+                self.report(finding::not_yet(&only.span, format!("{name} statement")));
+            }
+            let lines = self.take_data_lines(&name);
+            if let Some(Open {
+                kind: OpenKind::Data { data_lines, .. },
+                ..
+            }) = &mut self.open
+            {
+                *data_lines = Some(lines);
+            }
             let step = self.close();
             return Some(self.pulled(step));
         }
         if let Some(Open {
-            kind: OpenKind::Data { tokens, poisoned },
+            kind: OpenKind::Data {
+                tokens, poisoned, ..
+            },
             ..
         }) = &mut self.open
         {
@@ -478,8 +495,13 @@ impl Session {
             return None;
         }
         match open.kind {
-            OpenKind::Data { tokens, poisoned } => {
-                let (step, found) = step::data_step(&tokens, &open.span, &poisoned);
+            OpenKind::Data {
+                tokens,
+                poisoned,
+                data_lines,
+            } => {
+                let (mut step, found) = step::data_step(&tokens, &open.span, &poisoned);
+                step.data_lines = data_lines;
                 let good = !open.failed && found.is_empty();
                 self.diagnostics.extend(found);
                 good.then_some(Step::Data(step))
@@ -586,7 +608,7 @@ mod tests {
             ),
             (format!("data a; array q {files}; x = 1; run;"), "DATA step"),
             (
-                format!("data a; {many}; datalines;\nx; run;\n"),
+                format!("data a; {many}; datalines;\nx\n; run;\n"),
                 "DATA step",
             ),
             (

@@ -1,6 +1,7 @@
 //! Statements of a DATA step that have no statements inside, and the DATA statement itself.
 
-use crate::ast::{DatasetRef, Setting, Statement, StatementKind, TokenKind};
+use crate::array;
+use crate::ast::{DatasetRef, ExprKind, Place, Setting, Statement, StatementKind, TokenKind};
 use crate::cursor::Parsed;
 use crate::declare;
 use crate::finding;
@@ -58,6 +59,11 @@ impl Parser<'_> {
             return Err(finding::out_of_order(span, &found));
         };
         let keyword = word.to_ascii_uppercase();
+        if self.cursor.is_symbol_at(1, ":") {
+            let (name, _) = self.cursor.expect_name("a label")?;
+            self.cursor.next();
+            return Ok(Some(StatementKind::Mark(name)));
+        }
         self.cursor.next();
         if keyword == "COMMENT" {
             self.skip();
@@ -96,31 +102,109 @@ impl Parser<'_> {
                     value: self.cursor.expression()?,
                 }))
             }
-            ":" => Err(self.cursor.not_yet("statement label")),
-            "." => Err(self.cursor.not_yet("call of a method")),
-            "{" | "[" => Err(self.cursor.not_yet("assignment to an array element")),
-            "(" if self.is_assigned_after_parentheses() => {
-                let what = format!("assignment to {}(…)", name.to_ascii_uppercase());
-                Err(self.cursor.not_yet(what))
-            }
+            "." => self.method_statement().map(Some),
+            "{" | "[" => self.store().map(Some),
+            "(" if self.is_stored_after_parentheses() => self.store().map(Some),
             _ => Ok(None),
         }
     }
 
-    fn is_assigned_after_parentheses(&self) -> bool {
+    fn method_statement(&mut self) -> Parsed<StatementKind> {
+        let call = self.cursor.expression()?;
+        if matches!(
+            call.kind,
+            ExprKind::Method {
+                arguments: Some(_),
+                ..
+            }
+        ) {
+            Ok(StatementKind::Method(call))
+        } else {
+            Err(self.cursor.expected("a call of a method"))
+        }
+    }
+
+    /// `a{i} = value;`, `a(i) + value;`, `substr(c, 1, 2) = value;`
+    fn store(&mut self) -> Parsed<StatementKind> {
+        let (name, _) = self.cursor.expect_name("a variable")?;
+        let place = if name.eq_ignore_ascii_case("substr") && self.cursor.at_symbol("(") {
+            self.substr()?
+        } else {
+            Place::Element {
+                array: name,
+                subscripts: self.cursor.subscripts()?,
+            }
+        };
+        let element = matches!(place, Place::Element { .. });
+        let sum = element && self.cursor.eat_symbol("+");
+        if !sum {
+            self.cursor.expect_symbol("=")?;
+        }
+        let value = self.cursor.expression()?;
+        Ok(StatementKind::Store {
+            place: Box::new(place),
+            sum,
+            value,
+        })
+    }
+
+    /// From behind SUBSTR.
+    fn substr(&mut self) -> Parsed<Place> {
+        let mut arguments = self.cursor.subscripts()?.into_iter();
+        match (
+            arguments.next(),
+            arguments.next(),
+            arguments.next(),
+            arguments.next(),
+        ) {
+            (Some(of), Some(start), length, None) => Ok(Place::Substr {
+                of: Box::new(of),
+                start: Box::new(start),
+                length: length.map(Box::new),
+            }),
+            _ => Err(self.cursor.expected("SUBSTR with two or three arguments")),
+        }
+    }
+
+    fn is_stored_after_parentheses(&self) -> bool {
         let mut ahead = self.cursor.clone();
         ahead.next();
         ahead.eat_symbol("(")
             && ahead.parenthesised_text().is_ok()
             && ahead.eat_symbol(")")
-            && ahead.at_symbol("=")
-            && !self.cursor.at_word("IF")
+            && (ahead.at_symbol("=") || ahead.at_symbol("+"))
+            && !["IF", "PUT", "PUTLOG", "INPUT", "SELECT", "WHEN"]
+                .iter()
+                .any(|word| self.cursor.at_word(word))
     }
 
     fn keyword_statement(&mut self, keyword: &str, span: &Span) -> Parsed<StatementKind> {
         let cursor = &mut self.cursor;
         Ok(match keyword {
-            "SET" => self.set(span)?,
+            "SET" => {
+                let (datasets, options) = self.sources(span)?;
+                StatementKind::Set { datasets, options }
+            }
+            "MERGE" => {
+                let (datasets, options) = self.sources(span)?;
+                StatementKind::Merge { datasets, options }
+            }
+            "ARRAY" => array::array(cursor)?,
+            "ATTRIB" => array::attrib(cursor)?,
+            "DECLARE" | "DCL" => array::declare_object(cursor)?,
+            "INFILE" => StatementKind::Infile(cursor.text_file()?),
+            "FILE" => StatementKind::File(cursor.text_file()?),
+            "INPUT" => StatementKind::Input(cursor.text_items(true)?),
+            "PUT" | "PUTLOG" => StatementKind::Put {
+                items: cursor.text_items(false)?,
+                log: keyword == "PUTLOG",
+            },
+            "GOTO" => StatementKind::GoTo(cursor.expect_name("a label")?.0),
+            "GO" => {
+                cursor.expect_word("TO")?;
+                StatementKind::GoTo(cursor.expect_name("a label")?.0)
+            }
+            "LINK" => StatementKind::Link(cursor.expect_name("a label")?.0),
             "WHERE" => {
                 if cursor.at_word("ALSO") || cursor.at_word("SAME") {
                     return Err(cursor.not_yet("WHERE ALSO statement"));
@@ -156,7 +240,7 @@ impl Parser<'_> {
     }
 
     /// `SET a b(options) END=last NOBS=n;`
-    fn set(&mut self, span: &Span) -> Parsed<StatementKind> {
+    fn sources(&mut self, span: &Span) -> Parsed<(Vec<DatasetRef>, Vec<Setting>)> {
         let cursor = &mut self.cursor;
         let (mut datasets, mut options) = (Vec::new(), Vec::new());
         while !cursor.is_at_end() {
@@ -170,13 +254,13 @@ impl Parser<'_> {
             } else if cursor.is_symbol_at(1, "=") {
                 options.push(cursor.setting()?);
             } else {
-                datasets.push(cursor.dataset_ref()?);
+                datasets.extend(cursor.dataset_list()?);
             }
         }
         if datasets.is_empty() {
             datasets.push(named("_LAST_", span.clone()));
         }
-        Ok(StatementKind::Set { datasets, options })
+        Ok((datasets, options))
     }
 }
 

@@ -296,6 +296,33 @@ impl Source {
         start
     }
 
+    /// Takes the rest of the line that is being read.
+    pub(crate) fn take_rest_of_line(&mut self) -> String {
+        let mut line = String::new();
+        while let Some(character) = self.bump() {
+            if character == '\n' {
+                break;
+            }
+            line.push(character);
+        }
+        line.truncate(line.trim_end_matches('\r').len());
+        line
+    }
+
+    /// Takes a line of raw data, which is numbered but not echoed; `None` if it holds `end`, or if
+    /// the text ends.
+    pub(crate) fn take_data_line(&mut self, end: &str) -> Option<String> {
+        let rest = self.frames.last().map_or("", Frame::rest);
+        let line = rest.split('\n').next().unwrap_or("");
+        if line.contains(end) || rest.is_empty() {
+            return None;
+        }
+        let echoed = self.lines.len();
+        let line = self.take_rest_of_line();
+        self.lines.truncate(echoed);
+        Some(line)
+    }
+
     /// Lines first touched since the last call.
     pub(crate) fn take_lines(&mut self) -> Vec<SourceLine> {
         std::mem::take(&mut self.lines)

@@ -1,7 +1,9 @@
 //! A DATA step: statements with their nesting. After an error reading goes on at the next
 //! semicolon, so that one mistake gives one message.
 
-use crate::ast::{DataStep, Expr, ExprKind, Loop, Statement, StatementKind, Token, TokenKind};
+use crate::ast::{
+    DataStep, Expr, ExprKind, Loop, Select, Statement, StatementKind, Token, TokenKind,
+};
 use crate::cursor::{Cursor, Parsed};
 use crate::finding;
 use crate::loops::{self, Header};
@@ -46,6 +48,7 @@ pub(crate) fn data_step(
             span: start.clone(),
             outputs,
             statements,
+            data_lines: None,
         },
         diagnostics,
     )
@@ -132,7 +135,6 @@ impl Parser<'_> {
             Some(Structure::If) => self.if_chain(span),
             Some(Structure::Do) => Some(Box::new(self.do_group(span))),
             Some(Structure::Select) => Some(Box::new(self.select(span))),
-            Some(Structure::When) => self.when(),
             Some(Structure::Else) => self.stray_else(),
             None => self.simple_statement(span),
         };
@@ -162,7 +164,6 @@ impl Parser<'_> {
                 "IF" => Structure::If,
                 "DO" => Structure::Do,
                 "SELECT" => Structure::Select,
-                "WHEN" | "OTHERWISE" if self.selects > 0 => Structure::When,
                 "ELSE" => Structure::Else,
                 _ => return None,
             },
@@ -297,35 +298,86 @@ impl Parser<'_> {
         }))
     }
 
-    /// Not there yet, but read, so that its END is not taken for another's.
     fn select(&mut self, span: Span) -> Statement {
-        self.report(
-            self.cursor.index(),
-            finding::not_yet(&span, "SELECT statement"),
-        );
-        self.skip();
-        self.selects += 1;
-        let kind = StatementKind::Block(self.body(Some(&span)));
-        self.selects -= 1;
-        Statement { span, kind }
-    }
-
-    fn when(&mut self) -> Option<Box<Statement>> {
         let index = self.cursor.index();
-        if self.cursor.eat_word("WHEN") {
-            let parsed = self.when_values();
-            self.recover(index, parsed)?;
-        } else {
-            self.cursor.next();
+        self.cursor.next();
+        let parsed = self.select_value();
+        let mut select = Select {
+            value: self.recover(index, parsed).flatten(),
+            whens: Vec::new(),
+            otherwise: None,
+        };
+        self.selects += 1;
+        self.select_body(&span, &mut select);
+        self.selects -= 1;
+        Statement {
+            span,
+            kind: StatementKind::Select(Box::new(select)),
         }
-        Some(self.dependent())
     }
 
-    fn when_values(&mut self) -> Parsed<()> {
+    /// From behind SELECT up to its semicolon.
+    fn select_value(&mut self) -> Parsed<Option<Expr>> {
+        let value = if self.cursor.eat_symbol("(") {
+            let value = self.cursor.expression()?;
+            self.cursor.expect_symbol(")")?;
+            Some(value)
+        } else {
+            None
+        };
+        self.close()?;
+        Ok(value)
+    }
+
+    /// WHEN and OTHERWISE up to END.
+    fn select_body(&mut self, span: &Span, select: &mut Select) {
+        loop {
+            let (index, place) = (self.cursor.index(), self.cursor.span());
+            if self.cursor.is_done() {
+                let text = "117-185: The DO or SELECT group that begins here has no END";
+                self.report(index.saturating_sub(1), finding::error(span, text));
+                return;
+            }
+            if self.cursor.at_word("END") && self.cursor.is_symbol_at(1, ";") {
+                self.skip();
+                return;
+            }
+            if self.cursor.eat_symbol(";") {
+                continue;
+            }
+            if self.cursor.eat_word("WHEN") {
+                let parsed = self.when_values();
+                let values = self.recover(index, parsed);
+                if let Some(values) = values {
+                    select.whens.push((values, *self.dependent()));
+                }
+            } else if self.cursor.eat_word("OTHERWISE") {
+                let statement = *self.dependent();
+                if select.otherwise.replace(statement).is_some() {
+                    let text = "A SELECT group has more than one OTHERWISE";
+                    self.report(index, finding::error(&place, text));
+                }
+            } else {
+                let text =
+                    "22-322: Syntax error, expecting WHEN, OTHERWISE or END in a SELECT group";
+                self.report(index, finding::error(&place, text));
+                self.statement();
+            }
+        }
+    }
+
+    /// `(value, value)`
+    fn when_values(&mut self) -> Parsed<Vec<Expr>> {
         self.cursor.expect_symbol("(")?;
-        self.cursor.parenthesised_text()?;
+        let mut values = Vec::new();
+        loop {
+            values.push(self.cursor.expression()?);
+            if !self.cursor.eat_symbol(",") {
+                break;
+            }
+        }
         self.cursor.expect_symbol(")")?;
-        Ok(())
+        Ok(values)
     }
 
     fn stray_else(&mut self) -> Option<Box<Statement>> {
@@ -341,7 +393,6 @@ enum Structure {
     If,
     Do,
     Select,
-    When,
     Else,
 }
 
@@ -386,5 +437,7 @@ fn is_declaration(kind: &StatementKind) -> bool {
             | StatementKind::Informat(_)
             | StatementKind::Label(_)
             | StatementKind::By(_)
+            | StatementKind::Array(_)
+            | StatementKind::Attrib(_)
     )
 }

@@ -49,6 +49,10 @@ pub struct Written {
 pub struct Writer<K> {
     sink: K,
     options: WriteOptions,
+    /// Bytes of a row's variables; padding follows.
+    variable_bytes: usize,
+    /// A row on its way to the encoder.
+    scratch: Vec<u8>,
     layout: Layout,
     row_bytes: usize,
     /// Image of page 1 once it was written: its ROW subheader is completed at close.
@@ -107,6 +111,11 @@ impl<K: Sink> Writer<K> {
         let mut writer = Self {
             sink,
             row_bytes: layout.row_bytes as usize,
+            variable_bytes: variables
+                .iter()
+                .map(|variable| variable.length as usize)
+                .sum(),
+            scratch: Vec::new(),
             layout,
             first: Vec::new(),
             row_at: row.offset,
@@ -168,6 +177,35 @@ impl<K: Sink> Writer<K> {
         }
         self.page.put(self.at, row);
         self.at += row.len();
+        self.on_page += 1;
+        self.rows += 1;
+        if self.on_page == self.capacity {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Adds a row that `fill` writes, all bytes of its variables, to where it goes: on the page itself
+    /// unless rows are compressed.
+    #[inline]
+    pub fn write_row_with(&mut self, fill: impl FnOnce(&mut [u8])) -> Result<(), Error> {
+        if self.encoder.is_some() {
+            let mut row = std::mem::take(&mut self.scratch);
+            row.resize(self.row_bytes, 0);
+            fill(&mut row);
+            let stored = self.store(&row);
+            self.scratch = row;
+            return stored;
+        }
+        let end = self.at + self.row_bytes;
+        let row = self.page.get_mut(self.at..end).unwrap_or_default();
+        // What an earlier page left in the bytes that pad a row.
+        row.get_mut(self.variable_bytes..)
+            .unwrap_or_default()
+            .fill(0);
+        fill(row);
+        self.at = end;
         self.on_page += 1;
         self.rows += 1;
         if self.on_page == self.capacity {

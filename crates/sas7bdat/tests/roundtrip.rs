@@ -458,3 +458,32 @@ fn says(message: impl Into<Option<String>>, part: &str) {
         "{message:?}"
     );
 }
+
+/// Rows written in place are those written from a buffer, byte for byte, padding included.
+#[test]
+fn rows_filled_in_place_make_the_same_file() {
+    let variables = [
+        Variable::numeric("x"),
+        Variable::character("c", 3),
+        Variable::numeric("y"),
+    ];
+    for compression in [Compression::None, Compression::Char, Compression::Binary] {
+        let options = || WriteOptions {
+            compression,
+            page_bytes: 4096,
+            ..WriteOptions::default()
+        };
+        let mut copied = Writer::create(Vec::new(), &variables, options()).unwrap();
+        let mut filled = Writer::create(Vec::new(), &variables, options()).unwrap();
+        let bytes = copied.layout().row_bytes as usize;
+        for number in 0..2_000_u32 {
+            let mut row = vec![0; bytes];
+            row[..19].fill(u8::try_from(number % 251).unwrap());
+            copied.write_row(&row).unwrap();
+            filled
+                .write_row_with(|place| place[..19].copy_from_slice(&row[..19]))
+                .unwrap();
+        }
+        assert_eq!(copied.finish().unwrap().0, filled.finish().unwrap().0);
+    }
+}

@@ -97,6 +97,10 @@ impl RowCopy {
 pub fn store_number(slot: &Slot, row: &mut [u8], value: f64) {
     let (start, length) = (slot.offset as usize, slot.length as usize);
     let target = &mut row[start..start + length];
+    if let (Some(whole), false) = (target.first_chunk_mut::<8>(), slot.big_endian) {
+        *whole = value.to_le_bytes();
+        return;
+    }
     if slot.big_endian {
         target.copy_from_slice(&value.to_be_bytes()[..length]);
     } else {

@@ -186,7 +186,7 @@ impl Input {
             sites: &mut sites,
             encoding: Some(self.reader.metadata().encoding),
         };
-        let holds = compiler.number(condition)?;
+        let holds = compiler.number(condition)?.lowered();
         self.condition = Some(Condition {
             holds,
             option,
@@ -237,6 +237,37 @@ impl Input {
             Ok(None) => Ok(None),
             Err(error) => Err(read_failure(&self.member, error)),
         }
+    }
+
+    /// Rows that are still to come, if that is known without reading on.
+    pub fn rows_left(&self) -> Option<u64> {
+        let rows = self.reader.metadata().rows;
+        (!self.is_filtered()).then(|| rows - self.reader.position())
+    }
+
+    /// Row `number`, from 1; `None` if there is no such row. Conditions do not apply.
+    pub fn row_at(&mut self, number: u64) -> Outcome<Option<&[u8]>> {
+        if number == 0 || number > self.reader.metadata().rows {
+            return Ok(None);
+        }
+        if let Err(error) = self.reader.seek_row(number - 1) {
+            return Err(read_failure(&self.member, error));
+        }
+        match self.reader.next_row() {
+            Ok(row) => {
+                self.delivered += 1;
+                if let (Some(hash), Some(row)) = (&mut self.hash, row) {
+                    hash.add(row);
+                }
+                Ok(row)
+            }
+            Err(error) => Err(read_failure(&self.member, error)),
+        }
+    }
+
+    /// The row delivered last was only looked at.
+    pub fn unread(&mut self) {
+        self.delivered -= 1;
     }
 
     fn next_filtered(&mut self) -> Outcome<Option<&[u8]>> {

@@ -240,6 +240,10 @@ impl Names {
                         .is_some_and(|head| head.eq_ignore_ascii_case(prefix))
                 })
                 .collect(),
+            VariableList::Array(name, span) => {
+                let message = format!("{name}{{*}} names an array, which cannot stand here.");
+                return Err(Failure::at(span, message));
+            }
             VariableList::All(only, _) => every.filter(|index| wanted(*only, index)).collect(),
         })
     }

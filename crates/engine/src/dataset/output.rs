@@ -133,6 +133,20 @@ impl Output {
             .map_err(|error| Failure::format(&self.member.full_name(), &self.lock_path, error))
     }
 
+    /// Adds a row that `fill` writes, all bytes of its variables, in [`Self::layout`].
+    #[inline]
+    pub fn write_row_with(&mut self, fill: impl FnOnce(&mut [u8])) -> Outcome<()> {
+        self.rows += 1;
+        let hash = &mut self.hash;
+        let written = self.writer.write_row_with(|row| {
+            fill(row);
+            if let Some(hash) = hash {
+                hash.add(row);
+            }
+        });
+        written.map_err(|error| Failure::format(&self.member.full_name(), &self.lock_path, error))
+    }
+
     /// Completes the file and puts it in the place of the old one. On failure the old one stays.
     pub fn finish(self, world: &mut World) -> Outcome<u64> {
         let (member, progress) = (self.member.clone(), self.progress());

@@ -1,148 +1,94 @@
 //! From statements to operations.
 
+use std::collections::HashMap;
+
 use base::diag::{Diagnostic, Span};
 use lang::ast::{
-    self, DataStep, DatasetRef, Expr, FormatRef, Setting, Statement, StatementKind, VariableKind,
-    VariableList,
+    self, DataStep, DatasetRef, Expr, ExprKind, MethodArgument, Place, Select, Statement,
+    StatementKind,
 };
-use sas7bdat::{Encoding, Format, Kind, Variable};
+use sas7bdat::{Encoding, Kind};
 
+use super::hash::Object;
 use super::pdv::Pdv;
-use super::target::{self, Declared, Target};
-use crate::dataset::copy::RowCopy;
-use crate::dataset::input::Input;
-use crate::dataset::options::numbers;
-use crate::expr::compile::{Compiler, Sites};
+use super::program::{Loop, Operation, Program, Range, Start, Substr, Test, TextPlace};
+use super::source::Source;
+use super::target::{self, Declared};
+use super::text::{Infile, OutFile};
+use crate::expr::array::ElementRef;
+use crate::expr::compile::{Compiler, Site, Sites};
 use crate::expr::{Number, Slot, Text, Value};
 use crate::failure::{Failure, Outcome};
 use crate::session::World;
 
-/// A compiled step.
-pub(super) struct Program {
+/// A step being compiled.
+pub(super) struct Builder<'a> {
+    pub(super) world: &'a mut World,
     pub(super) pdv: Pdv,
-    pub(super) operations: Vec<Operation>,
-    pub(super) sets: Vec<Set>,
-    pub(super) targets: Vec<Target>,
+    pub(super) sources: Vec<Source>,
+    pub(super) infiles: Vec<Infile>,
+    pub(super) files: Vec<OutFile>,
+    pub(super) objects: Vec<Object>,
     pub(super) sites: Sites,
-    /// No OUTPUT statement: a row is written at the bottom.
-    pub(super) implicit_output: bool,
-    /// `_N_` and `_ERROR_`.
-    pub(super) counter: Slot,
-}
-
-/// What a step does to its PDV.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Operation {
-    /// Reads the next row of a SET statement; stops the step at the end.
-    Set(usize),
-    /// `x = number;`
-    Number(Slot, Number),
-    /// `c = text;`
-    Text(Slot, Text),
-    /// `x + number;`
-    Sum(Slot, Number),
-    /// `if … then … else …`
-    If(Number, Vec<Self>, Vec<Self>),
-    /// `if …;`
-    Subset(Number),
-    /// Writes a row to these targets.
-    Output(Vec<usize>),
-    /// Back to the top without output.
-    Delete,
-    /// Back to the top, with the implicit output.
-    Return,
-    /// Ends the step.
-    Stop,
-    /// A DO loop.
-    Loop(Box<Loop>),
-    /// Out of the innermost loop.
-    Leave,
-    /// On with the innermost loop's next turn.
-    Continue,
-}
-
-/// A DO loop.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Loop {
-    /// Index variable and its ranges, one after the other; without an index one range without
-    /// values.
-    pub(super) index: Option<Slot>,
-    pub(super) ranges: Vec<Range>,
-    pub(super) body: Vec<Operation>,
-}
-
-/// `start [TO stop [BY step]] [WHILE(e)] [UNTIL(e)]`; all bounds are taken once.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Range {
-    /// Where a range with TO or BY stands.
-    pub(super) counts: Option<Span>,
-    pub(super) start: Option<Number>,
-    pub(super) stop: Option<Number>,
-    pub(super) step: Option<Number>,
-    pub(super) while_: Option<Number>,
-    pub(super) until: Option<Number>,
-}
-
-/// A SET statement.
-pub(super) struct Set {
-    /// Data sets in order, each with the way of its rows into the PDV.
-    pub(super) inputs: Vec<(Input, RowCopy)>,
-    /// Variables of all of them: missing again when one data set follows another.
-    pub(super) slots: Vec<Slot>,
-    /// END=.
-    pub(super) end: Option<Slot>,
-    /// NOBS= and the number.
-    pub(super) nobs: Option<(Slot, u64)>,
-}
-
-struct Builder<'a> {
-    world: &'a mut World,
-    pdv: Pdv,
-    sets: Vec<Set>,
-    sites: Sites,
     outputs: &'a [DatasetRef],
+    pub(super) data_lines: Option<&'a [String]>,
     explicit_output: bool,
-    declared: Declared,
-    condition: Option<&'a Expr>,
+    pub(super) declared: Declared,
+    pub(super) condition: Option<&'a Expr>,
+    /// RETAIN without a list: nothing is reset, whatever is mentioned later.
+    pub(super) retain_all: bool,
+    /// Labels by upper-case name: number, and where they were jumped to.
+    labels: HashMap<String, (usize, Span)>,
+    marks: Vec<Option<usize>>,
+    depth: u32,
+    temporaries: usize,
 }
 
 /// Compiles a step; opens its inputs, makes no output yet.
-pub(super) fn compile(step: &DataStep, world: &mut World) -> Outcome<Program> {
+pub(super) fn compile<'a>(step: &'a DataStep, world: &'a mut World) -> Outcome<Program> {
     let mut builder = Builder {
         world,
         pdv: Pdv::default(),
-        sets: Vec::new(),
+        sources: Vec::new(),
+        infiles: Vec::new(),
+        files: Vec::new(),
+        objects: Vec::new(),
         sites: Sites::default(),
         outputs: &step.outputs,
+        data_lines: step.data_lines.as_deref(),
         explicit_output: false,
         declared: Declared::default(),
         condition: None,
+        retain_all: false,
+        labels: HashMap::new(),
+        marks: Vec::new(),
+        depth: 0,
+        temporaries: 0,
     };
-    let counter = builder.pdv.numeric("_N_");
-    let error = builder.pdv.numeric("_ERROR_");
-    for index in [counter, error] {
-        let variable = &mut builder.pdv.variables[index];
-        (variable.automatic, variable.assigned, variable.kept_over) = (true, true, true);
-    }
+    let counter = builder.pdv.automatic("_N_", &step.span)?;
+    let error = builder.pdv.automatic("_ERROR_", &step.span)?;
     let operations = builder.block(&step.statements)?;
-    builder.apply_condition()?;
-    builder.check_encoding()?;
-    builder.note_uninitialized();
+    builder.finish()?;
     let targets = target::targets(
         builder.world,
         &builder.pdv,
         &builder.declared,
         &step.outputs,
     )?;
-    let counter = builder.pdv.variables[counter].slot;
     let implicit_output = !builder.explicit_output && !step.outputs.is_empty();
+    let marks = builder.resolved_marks()?;
     Ok(Program {
         operations,
+        marks,
         targets,
         implicit_output,
         counter,
+        error,
         pdv: builder.pdv,
-        sets: builder.sets,
+        sources: builder.sources,
+        infiles: builder.infiles,
+        files: builder.files,
+        objects: builder.objects,
         sites: builder.sites,
     })
 }
@@ -156,127 +102,185 @@ impl<'a> Builder<'a> {
         Ok(operations)
     }
 
+    fn inner_block(&mut self, statements: &'a [Statement]) -> Outcome<Vec<Operation>> {
+        self.depth += 1;
+        let operations = self.block(statements);
+        self.depth -= 1;
+        operations
+    }
+
+    fn branch(&mut self, statement: &'a Statement) -> Outcome<Vec<Operation>> {
+        self.inner_block(std::slice::from_ref(statement))
+    }
+
     fn statement(&mut self, statement: &'a Statement, out: &mut Vec<Operation>) -> Outcome<()> {
         self.operations(statement, out)?;
         self.pdv.check(&statement.span)
     }
 
     fn operations(&mut self, statement: &'a Statement, out: &mut Vec<Operation>) -> Outcome<()> {
+        let span = &statement.span;
         match &statement.kind {
             StatementKind::Set { datasets, options } => {
-                out.push(self.set(datasets, options, &statement.span)?);
+                out.push(self.source(false, datasets, options, span)?);
             }
-            StatementKind::Assign { target, value } => out.push(self.assign(target, value)?),
-            StatementKind::Sum { target, value } => out.push(self.sum(target, value)?),
+            StatementKind::Merge { datasets, options } => {
+                out.push(self.source(true, datasets, options, span)?);
+            }
+            StatementKind::Assign { target, value } => self.assign(target, value, out)?,
+            StatementKind::Sum { target, value } => self.sum(target, value, out)?,
+            StatementKind::Store { place, sum, value } => {
+                self.store(place, *sum, value, span, out)?;
+            }
             StatementKind::If {
                 condition,
                 then,
                 otherwise,
             } => {
-                let condition = self.number(condition)?;
-                let mut branches = (Vec::new(), Vec::new());
-                self.statement(then, &mut branches.0)?;
-                if let Some(otherwise) = otherwise {
-                    self.statement(otherwise, &mut branches.1)?;
-                }
-                out.push(Operation::If(condition, branches.0, branches.1));
+                let condition = self.number(condition, out)?;
+                let then = self.branch(then)?;
+                let otherwise = otherwise.as_deref().map(|one| self.branch(one));
+                let otherwise = otherwise.transpose()?.unwrap_or_default();
+                out.push(Operation::If(condition, then, otherwise));
             }
+            StatementKind::Select(select) => self.select(select, span, out)?,
             StatementKind::SubsettingIf(condition) => {
-                out.push(Operation::Subset(self.number(condition)?));
+                let condition = self.number(condition, out)?;
+                out.push(Operation::Subset(condition));
             }
             StatementKind::Block(statements) => {
-                for statement in statements {
-                    self.statement(statement, out)?;
-                }
+                let block = self.inner_block(statements)?;
+                out.extend(block);
             }
             StatementKind::Output(datasets) => out.push(self.output(datasets)?),
             StatementKind::Delete => out.push(Operation::Delete),
             StatementKind::Return => out.push(Operation::Return),
             StatementKind::Stop => out.push(Operation::Stop),
-            StatementKind::Loop(body) => out.push(self.do_loop(body)?),
+            StatementKind::Loop(body) => self.do_loop(body, out)?,
             StatementKind::Leave => out.push(Operation::Leave),
             StatementKind::Continue => out.push(Operation::Continue),
             StatementKind::Empty => {}
+            StatementKind::Mark(name) => self.mark(name, span, out.len())?,
+            StatementKind::GoTo(name) => out.push(Operation::GoTo(self.label(name, span))),
+            StatementKind::Link(name) => out.push(Operation::Link(self.label(name, span))),
+            StatementKind::Infile(file) => out.push(self.infile(file)?),
+            StatementKind::File(file) => out.push(self.file(file)?),
+            StatementKind::Input(items) => self.input(items, span, out)?,
+            StatementKind::Put { items, log } => self.put(items, *log, span, out)?,
+            StatementKind::Declare {
+                iterator,
+                name,
+                arguments,
+            } => self.declare_object(*iterator, name, arguments.as_deref(), span, out)?,
+            StatementKind::Method(call) => {
+                self.hoisted(call, out)?;
+            }
             _ => self.declaration(statement)?,
         }
         Ok(())
     }
 
-    /// Statements that act while the step is compiled.
-    fn declaration(&mut self, statement: &'a Statement) -> Outcome<()> {
-        match &statement.kind {
-            StatementKind::Where(condition) => {
-                if self.condition.replace(condition).is_some() {
-                    self.world.note("WHERE clause has been replaced.");
-                }
-            }
-            StatementKind::Keep(lists) => {
-                self.declared
-                    .keep
-                    .get_or_insert_default()
-                    .extend_from_slice(lists);
-            }
-            StatementKind::Drop(lists) => self.declared.drop.extend_from_slice(lists),
-            StatementKind::Rename(pairs) => self.declared.rename.extend_from_slice(pairs),
-            StatementKind::Length(items) => {
-                for (list, kind, length) in items {
-                    self.length(list, *kind, *length)?;
-                }
-            }
-            StatementKind::Format(items) => self.formats(items, |variable, format| {
-                variable.format = format;
-            })?,
-            StatementKind::Informat(items) => self.formats(items, |variable, format| {
-                variable.informat = format;
-            })?,
-            StatementKind::Label(items) => {
-                for (name, text) in items {
-                    let index = self.pdv.numeric(name);
-                    self.pdv.variables[index].variable.label.clone_from(text);
-                }
-            }
-            StatementKind::Retain(items) if items.is_empty() => {
-                for variable in &mut self.pdv.variables {
-                    variable.kept_over = true;
-                }
-            }
-            StatementKind::Retain(items) if items.iter().all(|(_, initial)| initial.is_none()) => {
-                for (list, _) in items {
-                    for index in self.declared(list, VariableKind::Numeric, 8)? {
-                        self.pdv.variables[index].kept_over = true;
-                    }
-                }
-            }
-            _ => {
-                let message = "This statement is not implemented yet in the DATA step.";
-                return Err(Failure::at(&statement.span, message));
-            }
-        }
-        Ok(())
-    }
-
-    fn value(&mut self, expr: &Expr) -> Outcome<Value> {
-        let encoding = self.pdv.encoding();
+    /// A compiler of expressions over the PDV.
+    pub(super) fn compiler(&mut self) -> Compiler<'_> {
         Compiler {
+            encoding: self.pdv.encoding(),
             scope: &mut self.pdv,
             sites: &mut self.sites,
-            encoding,
         }
-        .value(expr)
     }
 
-    fn number(&mut self, expr: &Expr) -> Outcome<Number> {
-        let encoding = self.pdv.encoding();
-        Compiler {
-            scope: &mut self.pdv,
-            sites: &mut self.sites,
-            encoding,
+    /// An expression of either type; what must be done before it is evaluated goes to `out`.
+    pub(super) fn value(&mut self, expr: &Expr, out: &mut Vec<Operation>) -> Outcome<Value> {
+        if self.objects.is_empty() {
+            return self.compiler().value(expr);
         }
-        .number(expr)
+        let expr = self.hoisted(expr, out)?;
+        self.compiler().value(&expr)
     }
 
-    fn assign(&mut self, target: &str, value: &Expr) -> Outcome<Operation> {
-        let compiled = self.value(value)?;
+    /// A numeric expression.
+    pub(super) fn number(&mut self, expr: &Expr, out: &mut Vec<Operation>) -> Outcome<Number> {
+        let value = self.value(expr, out)?;
+        Ok(self.compiler().to_number(value, &expr.span).lowered())
+    }
+
+    /// A condition that is evaluated more often than the statement it belongs to.
+    fn test(&mut self, expr: Option<&Expr>) -> Outcome<Option<Test>> {
+        let Some(expr) = expr else {
+            return Ok(None);
+        };
+        let mut before = Vec::new();
+        let condition = self.number(expr, &mut before)?;
+        Ok(Some(Test { before, condition }))
+    }
+
+    /// `expr` with variables in the place of method calls, which are carried out before.
+    fn hoisted(&mut self, expr: &Expr, out: &mut Vec<Operation>) -> Outcome<Expr> {
+        let kind = match &expr.kind {
+            ExprKind::Method {
+                object,
+                method,
+                arguments,
+            } => return self.method_value(object, method, arguments.as_deref(), &expr.span, out),
+            ExprKind::Unary(operator, operand) => {
+                ExprKind::Unary(*operator, Box::new(self.hoisted(operand, out)?))
+            }
+            ExprKind::Binary(operator, left, right) => ExprKind::Binary(
+                *operator,
+                Box::new(self.hoisted(left, out)?),
+                Box::new(self.hoisted(right, out)?),
+            ),
+            ExprKind::In {
+                value,
+                items,
+                negated,
+            } => ExprKind::In {
+                value: Box::new(self.hoisted(value, out)?),
+                items: items.clone(),
+                negated: *negated,
+            },
+            ExprKind::Call(name, arguments) => {
+                let arguments = arguments.iter().map(|argument| {
+                    Ok(match argument {
+                        ast::Argument::Value(value) => {
+                            ast::Argument::Value(self.hoisted(value, out)?)
+                        }
+                        other => other.clone(),
+                    })
+                });
+                ExprKind::Call(name.clone(), arguments.collect::<Outcome<_>>()?)
+            }
+            other => other.clone(),
+        };
+        Ok(Expr {
+            span: expr.span.clone(),
+            kind,
+        })
+    }
+
+    /// Calls a method now and gives the variable that holds its result.
+    fn method_value(
+        &mut self,
+        object: &str,
+        method: &str,
+        arguments: Option<&[MethodArgument]>,
+        span: &Span,
+        out: &mut Vec<Operation>,
+    ) -> Outcome<Expr> {
+        // A blank keeps the name apart from all that a program can write.
+        let name = format!(" method {}", self.temporaries);
+        self.temporaries += 1;
+        let slot = self.pdv.automatic(&name, span)?;
+        let call = self.method(object, method, arguments, span, out)?;
+        out.push(Operation::Method(Box::new(call), slot));
+        Ok(Expr {
+            span: span.clone(),
+            kind: ExprKind::Variable(name),
+        })
+    }
+
+    fn assign(&mut self, target: &str, value: &Expr, out: &mut Vec<Operation>) -> Outcome<()> {
+        let compiled = self.value(value, out)?;
         let index = match &compiled {
             Value::Number(_) => self.pdv.numeric(target),
             Value::Text(text) => self.pdv.character(target, text.length()),
@@ -284,21 +288,25 @@ impl<'a> Builder<'a> {
         let variable = &mut self.pdv.variables[index];
         variable.assigned = true;
         let slot = variable.slot;
-        let mut compiler = Compiler {
-            encoding: self.pdv.encoding(),
-            scope: &mut self.pdv,
-            sites: &mut self.sites,
-        };
-        Ok(match slot.kind {
-            Kind::Numeric => Operation::Number(slot, compiler.to_number(compiled, &value.span)),
+        let mut compiler = self.compiler();
+        out.push(match slot.kind {
+            Kind::Numeric => {
+                let number = compiler.to_number(compiled, &value.span);
+                Operation::Number(slot, number.lowered())
+            }
             Kind::Character => {
                 let text = compiler.to_text_of(compiled, slot.length, &value.span);
                 Operation::Text(slot, text)
             }
-        })
+        });
+        Ok(())
     }
 
-    fn sum(&mut self, target: &str, value: &Expr) -> Outcome<Operation> {
+    fn sum(&mut self, target: &str, value: &Expr, out: &mut Vec<Operation>) -> Outcome<()> {
+        let new = self.pdv.find(target).is_none_or(|index| {
+            let variable = &self.pdv.variables[index];
+            !variable.assigned && !variable.kept_over
+        });
         let index = self.pdv.numeric(target);
         let variable = &mut self.pdv.variables[index];
         (variable.assigned, variable.kept_over) = (true, true);
@@ -307,122 +315,196 @@ impl<'a> Builder<'a> {
             let message = format!("The sum statement needs {target} to be numeric.");
             return Err(Failure::at(&value.span, message));
         }
-        Ok(Operation::Sum(slot, self.number(value)?))
+        if new || !self.pdv.initial.iter().any(|(known, _)| *known == slot) {
+            self.pdv
+                .initial
+                .push((slot, super::pdv::Initial::Number(0.0)));
+        }
+        let number = self.number(value, out)?;
+        out.push(Operation::Sum(slot, number));
+        Ok(())
     }
 
-    fn do_loop(&mut self, source: &'a ast::Loop) -> Outcome<Operation> {
-        let index = source.index.as_ref().map(|(name, _)| {
-            let index = self.pdv.numeric(name);
-            self.pdv.variables[index].assigned = true;
-            self.pdv.variables[index].slot
+    fn store(
+        &mut self,
+        place: &Place,
+        sum: bool,
+        value: &Expr,
+        span: &Span,
+        out: &mut Vec<Operation>,
+    ) -> Outcome<()> {
+        match place {
+            Place::Element { array, subscripts } => {
+                let element = self.compiler().element(array, subscripts, span)?;
+                self.pdv.assigned_array(array);
+                self.store_element(element, sum, value, out)
+            }
+            Place::Substr { of, start, length } => {
+                let mut compiler = self.compiler();
+                let of = match compiler.value(of)? {
+                    Value::Text(Text::Variable(slot)) => TextPlace::Variable(slot),
+                    Value::Text(Text::Element(element)) => TextPlace::Element(*element),
+                    _ => {
+                        let message = "SUBSTR to the left of = needs a character variable.";
+                        return Err(Failure::at(span, message));
+                    }
+                };
+                let start = self.number(start, out)?;
+                let length = length.as_deref().map(|length| self.number(length, out));
+                let length = length.transpose()?;
+                let compiled = self.value(value, out)?;
+                let value = self.compiler().to_text(compiled, &value.span);
+                if let TextPlace::Variable(slot) = &of {
+                    self.pdv.assigned_slot(*slot);
+                }
+                let site = self.sites.add(Site::SubstrRange, span);
+                out.push(Operation::Substr(Box::new(Substr {
+                    of,
+                    start,
+                    length,
+                    value,
+                    site,
+                })));
+                Ok(())
+            }
+        }
+    }
+
+    fn store_element(
+        &mut self,
+        element: ElementRef,
+        sum: bool,
+        value: &Expr,
+        out: &mut Vec<Operation>,
+    ) -> Outcome<()> {
+        let (kind, length) = (element.array().kind, element.array().length());
+        if sum {
+            if kind != Kind::Numeric {
+                let message = "The sum statement needs a numeric array.";
+                return Err(Failure::at(&value.span, message));
+            }
+            let slots = element.array().slots.clone();
+            self.pdv.accumulate(&slots);
+            let number = self.number(value, out)?;
+            out.push(Operation::SumElement(Box::new(element), number));
+            return Ok(());
+        }
+        let compiled = self.value(value, out)?;
+        let mut compiler = self.compiler();
+        out.push(match kind {
+            Kind::Numeric => {
+                let number = compiler.to_number(compiled, &value.span).lowered();
+                Operation::NumberElement(Box::new(element), number)
+            }
+            Kind::Character => {
+                let text = compiler.to_text_of(compiled, length, &value.span);
+                Operation::TextElement(Box::new(element), text)
+            }
         });
+        Ok(())
+    }
+
+    fn select(&mut self, select: &'a Select, span: &Span, out: &mut Vec<Operation>) -> Outcome<()> {
+        let value = select.value.as_ref().map(|value| self.hoisted(value, out));
+        let value = value.transpose()?;
+        let mut cases = Vec::new();
+        for (tests, statement) in &select.whens {
+            let mut condition: Option<Number> = None;
+            for test in tests {
+                let one = match &value {
+                    None => self.number(test, out)?,
+                    Some(value) => {
+                        let test = self.hoisted(test, out)?;
+                        self.compiler().equal(value, &test)?
+                    }
+                };
+                condition = Some(match condition {
+                    None => one,
+                    Some(before) => Number::Or(Box::new(before), Box::new(one)),
+                });
+            }
+            let body = self.branch(statement)?;
+            cases.extend(condition.map(|condition| (condition, body)));
+        }
+        let otherwise = match &select.otherwise {
+            Some(statement) => self.branch(statement)?,
+            None => vec![Operation::Unsatisfied(span.clone())],
+        };
+        out.push(Operation::Select(cases, otherwise));
+        Ok(())
+    }
+
+    fn do_loop(&mut self, source: &'a ast::Loop, out: &mut Vec<Operation>) -> Outcome<()> {
         let mut ranges = Vec::new();
+        let mut index = None;
         match &source.index {
             None => ranges.push(Range {
                 counts: None,
                 start: None,
                 stop: None,
                 step: None,
-                while_: self.optional(source.while_.as_ref())?,
-                until: self.optional(source.until.as_ref())?,
+                while_: self.test(source.while_.as_ref())?,
+                until: self.test(source.until.as_ref())?,
             }),
-            Some((_, items)) => {
+            Some((name, items)) => {
                 for item in items {
-                    let counts = item.stop.is_some() || item.step.is_some();
-                    ranges.push(Range {
-                        counts: counts.then(|| item.start.span.clone()),
-                        start: Some(self.number(&item.start)?),
-                        stop: self.optional(item.stop.as_ref())?,
-                        step: self.optional(item.step.as_ref())?,
-                        while_: self.optional(item.while_.as_ref())?,
-                        until: self.optional(item.until.as_ref())?,
-                    });
+                    let start = self.value(&item.start, out)?;
+                    let slot = match index {
+                        Some(slot) => slot,
+                        None => self.loop_index(name, &start),
+                    };
+                    index = Some(slot);
+                    ranges.push(self.range(slot, start, item, out)?);
                 }
             }
         }
-        if index.is_some_and(|slot| slot.kind != Kind::Numeric) {
-            let message = "A DO loop over a character variable is not implemented yet.";
-            return Err(Failure::world(message));
-        }
-        let body = self.block(&source.body)?;
-        Ok(Operation::Loop(Box::new(Loop {
+        let body = self.inner_block(&source.body)?;
+        out.push(Operation::Loop(Box::new(Loop {
             index,
             ranges,
             body,
-        })))
+        })));
+        Ok(())
     }
 
-    fn optional(&mut self, expr: Option<&Expr>) -> Outcome<Option<Number>> {
-        expr.map(|expr| self.number(expr)).transpose()
-    }
-
-    fn set(
-        &mut self,
-        datasets: &[DatasetRef],
-        options: &[Setting],
-        span: &Span,
-    ) -> Outcome<Operation> {
-        if datasets.is_empty() {
-            return Err(Failure::at(span, "SET needs the name of a data set here."));
-        }
-        let mut inputs = Vec::new();
-        for dataset in datasets {
-            let input = Input::open(self.world, dataset)?;
-            let name = input.member().full_name();
-            self.pdv.add_fields(input.fields(), &name)?;
-            if input
-                .fields()
-                .iter()
-                .any(|f| f.slot.kind == Kind::Character)
-            {
-                self.pdv.meet(input.metadata().encoding, &name)?;
-            }
-            inputs.push(input);
-        }
-        let (mut end, mut nobs) = (None, None);
-        for option in options {
-            let name = option.value.as_deref().unwrap_or_default();
-            match option.name.to_ascii_uppercase().as_str() {
-                "END" => end = Some(self.automatic(name)),
-                "NOBS" => {
-                    let rows = inputs.iter().map(|input| input.metadata().rows).sum();
-                    nobs = Some((self.automatic(name), rows));
-                }
-                other => {
-                    let message = format!("The option {other}= of SET is not implemented yet.");
-                    return Err(Failure::at(&option.span, message));
-                }
-            }
-        }
-        let place = |name: &str| {
-            let index = self.pdv.find(name).expect("its data set added it");
-            self.pdv.variables[index].slot
+    /// The index variable of a loop, of the type of its first value if it is new.
+    fn loop_index(&mut self, name: &str, start: &Value) -> Slot {
+        let index = match start {
+            Value::Number(_) => self.pdv.numeric(name),
+            Value::Text(text) => self.pdv.character(name, text.length()),
         };
-        let mut slots = Vec::new();
-        let inputs = inputs.into_iter().map(|input| {
-            let pairs: Vec<(Slot, Slot)> = input
-                .fields()
-                .iter()
-                .map(|field| (field.slot, place(&field.variable.name)))
-                .collect();
-            slots.extend(pairs.iter().map(|(_, to)| *to));
-            (input, RowCopy::new(&pairs))
-        });
-        let inputs = inputs.collect();
-        self.sets.push(Set {
-            inputs,
-            slots,
-            end,
-            nobs,
-        });
-        Ok(Operation::Set(self.sets.len() - 1))
+        self.pdv.variables[index].assigned = true;
+        self.pdv.variables[index].slot
     }
 
-    fn automatic(&mut self, name: &str) -> Slot {
-        let index = self.pdv.numeric(name);
-        let variable = &mut self.pdv.variables[index];
-        (variable.automatic, variable.assigned, variable.kept_over) = (true, true, true);
-        variable.slot
+    fn range(
+        &mut self,
+        index: Slot,
+        start: Value,
+        item: &ast::LoopRange,
+        out: &mut Vec<Operation>,
+    ) -> Outcome<Range> {
+        let counts = item.stop.is_some() || item.step.is_some();
+        let span = &item.start.span;
+        let start = match index.kind {
+            Kind::Numeric => Start::Number(self.compiler().to_number(start, span)),
+            Kind::Character if counts => {
+                let message = "A DO loop over a character variable cannot have TO or BY.";
+                return Err(Failure::at(span, message));
+            }
+            Kind::Character => Start::Text(self.compiler().to_text_of(start, index.length, span)),
+        };
+        let mut optional =
+            |expr: Option<&Expr>| expr.map(|expr| self.number(expr, out)).transpose();
+        let (stop, step) = (optional(item.stop.as_ref())?, optional(item.step.as_ref())?);
+        Ok(Range {
+            counts: counts.then(|| span.clone()),
+            start: Some(start),
+            stop,
+            step,
+            while_: self.test(item.while_.as_ref())?,
+            until: self.test(item.until.as_ref())?,
+        })
     }
 
     fn output(&mut self, datasets: &[DatasetRef]) -> Outcome<Operation> {
@@ -431,6 +513,10 @@ impl<'a> Builder<'a> {
             return Ok(Operation::Output((0..self.outputs.len()).collect()));
         }
         let targets = datasets.iter().map(|dataset| {
+            if let Some(option) = dataset.options.first() {
+                let message = "Data set options stand in the DATA statement, not in OUTPUT.";
+                return Err(Failure::at(&option.span, message));
+            }
             let wanted = self.world.libraries.resolve(dataset)?;
             for (index, output) in self.outputs.iter().enumerate() {
                 if self.world.libraries.resolve(output)? == wanted {
@@ -443,88 +529,66 @@ impl<'a> Builder<'a> {
         Ok(Operation::Output(targets.collect::<Outcome<_>>()?))
     }
 
-    /// Variables of a list in a declaration, which may be the first mention of a name.
-    fn declared(
-        &mut self,
-        list: &VariableList,
-        kind: VariableKind,
-        length: u32,
-    ) -> Outcome<Vec<usize>> {
-        let names = match list {
-            VariableList::Name(name, _) => vec![name.clone()],
-            VariableList::Numbered {
-                prefix,
-                first,
-                last,
-                digits,
-                span,
-            } => numbers(*first, *last, span)?
-                .map(|n| format!("{prefix}{n:0digits$}"))
-                .collect(),
-            _ => return self.pdv.select(list),
-        };
-        Ok(names
-            .iter()
-            .map(|name| match kind {
-                VariableKind::Numeric => self.pdv.numeric(name),
-                VariableKind::Character => self.pdv.character(name, length),
-            })
-            .collect())
+    fn label(&mut self, name: &str, span: &Span) -> usize {
+        let next = self.marks.len();
+        let (number, _) = self
+            .labels
+            .entry(name.to_ascii_uppercase())
+            .or_insert_with(|| (next, span.clone()));
+        let number = *number;
+        if number == next {
+            self.marks.push(None);
+        }
+        number
     }
 
-    fn length(&mut self, list: &VariableList, kind: VariableKind, length: u32) -> Outcome<()> {
-        for index in self.declared(list, kind, length)? {
-            let variable = &mut self.pdv.variables[index].variable;
-            match (kind, variable.kind) {
-                (VariableKind::Numeric, Kind::Numeric) => variable.length = length,
-                (VariableKind::Character, Kind::Character) if variable.length == length => {}
-                (VariableKind::Character, Kind::Character) => {
-                    let name = variable.name.clone();
-                    self.world.log.warning(&format!(
-                        "Length of character variable {name} has already been set.\nUse the LENGTH \
-                         statement as the very first statement in the DATA STEP to declare the \
-                         length of a character variable."
-                    ));
-                }
-                _ => {
-                    let name = &variable.name;
-                    return Err(Failure::world(format!(
-                        "Variable {name} has been defined as both character and numeric."
-                    )));
-                }
-            }
+    fn mark(&mut self, name: &str, span: &Span, place: usize) -> Outcome<()> {
+        if self.depth > 0 {
+            let message = format!("The label {name} inside a DO group is not implemented yet.");
+            return Err(Failure::at(span, message));
+        }
+        let number = self.label(name, span);
+        if self.marks[number].replace(place).is_some() {
+            let message = format!("The label {name} is defined more than once.");
+            return Err(Failure::at(span, message));
         }
         Ok(())
     }
 
-    fn formats(
-        &mut self,
-        items: &[(VariableList, Option<FormatRef>)],
-        set: impl Fn(&mut Variable, Format),
-    ) -> Outcome<()> {
-        for (list, format) in items {
-            let text = format
-                .as_ref()
-                .is_some_and(|format| format.name.starts_with('$'));
-            let kind = if text {
-                VariableKind::Character
-            } else {
-                VariableKind::Numeric
+    fn resolved_marks(&self) -> Outcome<Vec<usize>> {
+        let mut marks = Vec::with_capacity(self.marks.len());
+        for (number, place) in self.marks.iter().enumerate() {
+            let Some(place) = place else {
+                let (name, (_, span)) = self
+                    .labels
+                    .iter()
+                    .find(|(_, (label, _))| *label == number)
+                    .expect("every mark has a label");
+                let message = format!("Statement label {name} is not defined.");
+                return Err(Failure::at(span, message));
             };
-            let length = format
-                .as_ref()
-                .map_or(8, |format| u32::from(format.width).max(1));
-            for index in self.declared(list, kind, length)? {
-                let format = format
-                    .as_ref()
-                    .map_or_else(Format::default, |format| Format {
-                        name: format.name.to_ascii_uppercase(),
-                        width: format.width,
-                        decimals: format.decimals,
-                    });
-                set(&mut self.pdv.variables[index].variable, format);
+            marks.push(*place);
+        }
+        Ok(marks)
+    }
+
+    /// What can only be said when all statements are known.
+    fn finish(&mut self) -> Outcome<()> {
+        if self.retain_all {
+            for variable in &mut self.pdv.variables {
+                variable.kept_over = true;
             }
         }
+        self.apply_condition()?;
+        self.check_encoding()?;
+        if let Some((name, span)) = self.pdv.groups_wanted.first() {
+            let message = format!(
+                "{name} needs a BY statement with this variable behind the SET or MERGE statement."
+            );
+            return Err(Failure::at(span, message));
+        }
+        self.finish_objects()?;
+        self.note_uninitialized();
         Ok(())
     }
 
@@ -532,12 +596,12 @@ impl<'a> Builder<'a> {
         let Some(condition) = self.condition else {
             return Ok(());
         };
-        if self.sets.is_empty() {
+        if self.sources.is_empty() {
             let message = "No input data sets available for WHERE statement.";
             return Err(Failure::at(&condition.span, message));
         }
-        for (input, _) in self.sets.iter_mut().flat_map(|set| &mut set.inputs) {
-            input.filter(condition)?;
+        for source in &mut self.sources {
+            source.filter(condition)?;
         }
         Ok(())
     }

@@ -1,17 +1,19 @@
 //! The program data vector: every variable of the step in one row of bytes. Numerics take 8 bytes,
 //! little-endian; texts their length.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use base::diag::Span;
 use base::limits;
 use lang::ast::VariableList;
 use sas7bdat::{Encoding, Format, Kind, Variable, missing};
 
-use crate::dataset::copy::store_number;
+use crate::dataset::copy::{store_number, store_text};
 use crate::dataset::input::Field;
 use crate::dataset::options::{Named, select};
 use crate::expr::Slot;
+use crate::expr::array::ArrayLayout;
 use crate::expr::compile::Scope;
 use crate::failure::{Failure, Outcome};
 
@@ -31,6 +33,8 @@ pub(super) struct PdvVariable {
     pub(super) assigned: bool,
     /// Where it was first mentioned in an expression, if it was.
     pub(super) mentioned: Option<Span>,
+    /// Only named in RETAIN, LABEL or FORMAT: what comes next decides its type and length.
+    pub(super) undecided: bool,
 }
 
 impl Named for PdvVariable {
@@ -50,8 +54,23 @@ pub(super) struct Pdv {
     /// Positions by upper-case name.
     places: HashMap<String, usize>,
     bytes: u64,
+    /// Values without a name.
+    hidden: Vec<Slot>,
     /// Encoding of the texts that are read, and the data set it comes from.
     encoding: Option<(Encoding, String)>,
+    /// Arrays by upper-case name.
+    arrays: HashMap<String, Arc<ArrayLayout>>,
+    /// Values before the first iteration, where they are not missing.
+    pub(super) initial: Vec<(Slot, Initial)>,
+    /// Where `FIRST.x` and `LAST.x` were mentioned that no BY statement has made yet.
+    pub(super) groups_wanted: Vec<(String, Span)>,
+}
+
+/// A value that a variable starts with.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Initial {
+    Number(f64),
+    Text(Vec<u8>),
 }
 
 impl Pdv {
@@ -98,21 +117,30 @@ impl Pdv {
         }
     }
 
-    /// Adds a variable that is not there yet.
-    pub(super) fn add(&mut self, variable: Variable) -> usize {
-        let length = if variable.kind == Kind::Numeric {
-            8
-        } else {
-            variable.length
-        };
+    /// Room for a value of `kind`.
+    fn room(&mut self, kind: Kind, length: u32) -> Slot {
+        let length = if kind == Kind::Numeric { 8 } else { length };
         let slot = Slot {
-            kind: variable.kind,
+            kind,
             // Past the end of 32 bits the check after this statement has refused the step.
             offset: u32::try_from(self.bytes).unwrap_or(u32::MAX),
             length,
             big_endian: false,
         };
         self.bytes = self.bytes.saturating_add(u64::from(length));
+        slot
+    }
+
+    /// Room for a value without a name: an element of a temporary array.
+    pub(super) fn hidden(&mut self, kind: Kind, length: u32) -> Slot {
+        let slot = self.room(kind, length);
+        self.hidden.push(slot);
+        slot
+    }
+
+    /// Adds a variable that is not there yet.
+    pub(super) fn add(&mut self, variable: Variable) -> usize {
+        let slot = self.room(variable.kind, variable.length);
         let place = self.variables.len();
         self.places
             .insert(variable.name.to_ascii_uppercase(), place);
@@ -123,27 +151,111 @@ impl Pdv {
             automatic: false,
             assigned: false,
             mentioned: None,
+            undecided: false,
         });
         place
+    }
+
+    /// The variable `name`; a new one gets its place among the others now and its type later.
+    pub(super) fn placeholder(&mut self, name: &str) -> usize {
+        if let Some(index) = self.find(name) {
+            return index;
+        }
+        let index = self.add(Variable::numeric(name));
+        self.variables[index].undecided = true;
+        index
+    }
+
+    /// Gives a variable that has only a place its type, and new room, so that what is read
+    /// together lies together.
+    fn decide(&mut self, index: usize, kind: Kind, length: u32) {
+        if !std::mem::take(&mut self.variables[index].undecided) {
+            return;
+        }
+        let slot = self.room(kind, length);
+        let variable = &mut self.variables[index];
+        variable.slot = slot;
+        variable.variable.kind = kind;
+        variable.variable.length = length;
     }
 
     /// The variable `name`, made numeric if it is new.
     pub(super) fn numeric(&mut self, name: &str) -> usize {
         match self.find(name) {
-            Some(index) => index,
+            Some(index) => {
+                self.decide(index, Kind::Numeric, 8);
+                index
+            }
             None => self.add(Variable::numeric(name)),
         }
     }
 
     /// The variable `name`, made character of `length` if it is new.
     pub(super) fn character(&mut self, name: &str, length: u32) -> usize {
+        let length = length.clamp(1, limits::CHARACTER_BYTES_MAX);
         match self.find(name) {
-            Some(index) => index,
-            None => {
-                let length = length.min(limits::CHARACTER_BYTES_MAX);
-                self.add(Variable::character(name, length))
+            Some(index) => {
+                self.decide(index, Kind::Character, length);
+                index
+            }
+            None => self.add(Variable::character(name, length)),
+        }
+    }
+
+    /// A numeric variable that is never written and that a statement sets: END=, IN=, FIRST.x.
+    pub(super) fn automatic(&mut self, name: &str, span: &Span) -> Outcome<Slot> {
+        let index = self.numeric(name);
+        let variable = &mut self.variables[index];
+        (variable.automatic, variable.assigned, variable.kept_over) = (true, true, true);
+        if variable.slot.kind == Kind::Numeric {
+            Ok(variable.slot)
+        } else {
+            let message = format!("The variable {name} must be numeric here.");
+            Err(Failure::at(span, message))
+        }
+    }
+
+    /// A variable that statements set otherwise than by its name.
+    pub(super) fn assigned_slot(&mut self, slot: Slot) {
+        for variable in self.variables.iter_mut().filter(|one| one.slot == slot) {
+            variable.assigned = true;
+        }
+    }
+
+    /// Variables that are not reset at the top of the step.
+    pub(super) fn keep_slots(&mut self, slots: &[Slot]) {
+        let slots: HashSet<u32> = slots.iter().map(|slot| slot.offset).collect();
+        for variable in &mut self.variables {
+            if slots.contains(&variable.slot.offset) {
+                (variable.assigned, variable.kept_over) = (true, true);
             }
         }
+    }
+
+    /// Elements of an array get values.
+    pub(super) fn assigned_array(&mut self, name: &str) {
+        let Some(array) = self.array(name).filter(|array| array.named) else {
+            return;
+        };
+        let slots: HashSet<u32> = array.slots.iter().map(|slot| slot.offset).collect();
+        for variable in &mut self.variables {
+            variable.assigned |= slots.contains(&variable.slot.offset);
+        }
+    }
+
+    /// Elements of an array are accumulators: kept over, and zero at the start.
+    pub(super) fn accumulate(&mut self, slots: &[Slot]) {
+        self.keep_slots(slots);
+        let known: HashSet<u32> = self.initial.iter().map(|(slot, _)| slot.offset).collect();
+        let new = slots.iter().filter(|slot| !known.contains(&slot.offset));
+        self.initial
+            .extend(new.map(|slot| (*slot, Initial::Number(0.0))));
+    }
+
+    /// Declares an array.
+    pub(super) fn add_array(&mut self, array: ArrayLayout) {
+        self.arrays
+            .insert(array.name.to_ascii_uppercase(), Arc::new(array));
     }
 
     /// Adds what a data set brings. New variables get places in the order they lie in the file's
@@ -157,6 +269,9 @@ impl Pdv {
             match self.find(&field.variable.name) {
                 None => {
                     self.add(field.variable.clone());
+                }
+                Some(known) if self.variables[known].undecided => {
+                    self.decide(known, field.variable.kind, field.variable.length);
                 }
                 Some(known) => {
                     let known = &self.variables[known].variable;
@@ -192,23 +307,44 @@ impl Pdv {
     }
 
     /// A PDV with every variable missing.
-    pub(super) fn row(&self) -> Vec<u8> {
+    pub(super) fn blank(&self) -> Vec<u8> {
         let bytes = usize::try_from(self.bytes).expect("the size was checked");
         let mut row = vec![b' '; bytes];
-        for variable in &self.variables {
-            if variable.slot.kind == Kind::Numeric {
-                store_number(&variable.slot, &mut row, missing::encode(0));
+        let named = self.variables.iter().map(|variable| &variable.slot);
+        for slot in named.chain(&self.hidden) {
+            if slot.kind == Kind::Numeric {
+                store_number(slot, &mut row, missing::encode(0));
             }
         }
         row
     }
 
-    /// Positions that `list` names; unknown single names are errors.
+    /// The PDV before the first iteration.
+    pub(super) fn row(&self) -> Vec<u8> {
+        let mut row = self.blank();
+        for variable in self.variables.iter().filter(|variable| variable.automatic) {
+            store_number(&variable.slot, &mut row, 0.0);
+        }
+        for (slot, initial) in &self.initial {
+            match initial {
+                Initial::Number(value) => store_number(slot, &mut row, *value),
+                Initial::Text(text) => store_text(slot, &mut row, text),
+            }
+        }
+        row
+    }
+
+    /// Positions that `list` names; unknown single names are errors. Lists do not take automatic
+    /// variables.
     pub(super) fn select(&self, list: &VariableList) -> Outcome<Vec<usize>> {
-        select(&self.variables, list, |name, span| {
+        let mut found = select(&self.variables, list, |name, span| {
             let message = format!("The variable {name} is not known in this DATA step.");
             Failure::at(span, message)
-        })
+        })?;
+        if matches!(list, VariableList::All(..) | VariableList::Prefix(..)) {
+            found.retain(|index| !self.variables[*index].automatic);
+        }
+        Ok(found)
     }
 }
 
@@ -230,8 +366,13 @@ impl Scope for Pdv {
     /// A name that is new in an expression becomes a numeric variable, as in SAS.
     fn variable(&mut self, name: &str, span: &Span) -> Outcome<Slot> {
         let upper = name.to_ascii_uppercase();
-        if upper.starts_with("FIRST.") || upper.starts_with("LAST.") {
-            let message = format!("{name} needs a BY statement, which is not implemented yet.");
+        if self.find(name).is_none() && (upper.starts_with("FIRST.") || upper.starts_with("LAST."))
+        {
+            self.groups_wanted.push((upper, span.clone()));
+            return self.automatic(name, span);
+        }
+        if let (None, Some(array)) = (self.find(name), self.arrays.get(&upper)) {
+            let message = format!("The array {} needs subscripts here.", array.name);
             return Err(Failure::at(span, message));
         }
         let index = self.numeric(name);
@@ -241,10 +382,26 @@ impl Scope for Pdv {
     }
 
     fn list(&mut self, list: &VariableList) -> Outcome<Vec<Slot>> {
+        if let VariableList::Array(name, span) = list {
+            return match self.arrays.get(&name.to_ascii_uppercase()) {
+                Some(array) => Ok(array.slots.clone()),
+                None => Err(Failure::at(
+                    span,
+                    format!("Undeclared array referenced: {name}."),
+                )),
+            };
+        }
+        if let VariableList::Name(name, span) = list {
+            return Ok(vec![self.variable(name, span)?]);
+        }
         let found = self.select(list)?;
         Ok(found
             .into_iter()
             .map(|index| self.variables[index].slot)
             .collect())
+    }
+
+    fn array(&self, name: &str) -> Option<Arc<ArrayLayout>> {
+        self.arrays.get(&name.to_ascii_uppercase()).cloned()
     }
 }

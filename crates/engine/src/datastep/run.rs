@@ -1,19 +1,28 @@
 //! Running a compiled step.
 
-use sas7bdat::{Kind, missing};
+mod flow;
 
-use super::compile::{Loop, Operation, Program, Range, Set};
+use base::diag::Span;
+use sas7bdat::{Encoding, Kind};
+
+use super::blank::Blank;
+use super::dump::Dump;
+use super::hash::Objects;
+use super::program::{Operation, Program};
+use super::source::Source;
 use super::target::Target;
-use crate::dataset::copy::{RowCopy, store_number, store_text};
+use super::text::{Infile, LogLine, OutFile};
+use crate::dataset::copy::{RowCopy, store_number};
 use crate::dataset::output::Output;
 use crate::expr::compile::{Site, Sites};
-use crate::expr::evaluate::{Events, is_true, order_key};
+use crate::expr::evaluate::{Events, is_true};
 use crate::expr::{Number, Slot};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{FailureLine, Outcome};
 use crate::session::World;
 
 /// What happens after an operation.
-enum Flow {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
     /// The next one.
     On,
     /// Top of the step, no output.
@@ -24,6 +33,8 @@ enum Flow {
     Leave,
     /// On with the innermost loop's next turn.
     Continue,
+    /// On at a label.
+    Jump(usize),
     /// The end.
     Stop,
 }
@@ -36,392 +47,300 @@ enum Ended {
     Looping,
 }
 
-struct Running {
-    row: Vec<u8>,
-    events: Events,
-    sets: Vec<Cursor>,
+/// A step at work.
+pub(super) struct Running<'a> {
+    pub(super) world: &'a mut World,
+    pub(super) row: Vec<u8>,
+    pub(super) events: Events,
+    sources: Vec<Source>,
+    pub(super) infiles: Vec<Infile>,
+    /// What INPUT reads.
+    pub(super) infile: usize,
+    pub(super) files: Vec<OutFile>,
+    /// Where PUT writes; `None` is the log.
+    pub(super) file: Option<usize>,
+    pub(super) log_line: LogLine,
+    pub(super) objects: Objects,
     writers: Vec<Writing>,
-    /// A SET was executed in this iteration.
-    read: bool,
-}
-
-/// Where a SET statement stands.
-struct Cursor {
-    set: Set,
-    current: usize,
-    /// END=: the row after the current one, read ahead.
-    ahead: Option<(usize, Vec<u8>)>,
-    primed: bool,
+    error: Slot,
+    sites: Sites,
+    pub(super) dump: Dump,
+    /// Encoding of the texts of the step.
+    pub(super) encoding: Option<Encoding>,
+    /// Dumps of the PDV so far.
+    dumps: u64,
+    /// Something was read in this iteration.
+    pub(super) read: bool,
+    /// Depth of LINK.
+    links: u32,
+    marks: Vec<usize>,
 }
 
 struct Writing {
     output: Output,
     copy: RowCopy,
-    buffer: Vec<u8>,
+    /// WHERE=, with counters of its own.
+    condition: Option<(Number, Events)>,
 }
 
 /// Runs a step to its end; on failure the data sets it was to make stay as they were.
 pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
-    let Program {
-        pdv,
-        operations,
-        sets,
-        targets,
-        sites,
-        implicit_output,
-        counter,
-    } = program;
-    for diagnostic in &sites.diagnostics {
+    for diagnostic in &program.sites.diagnostics {
         world.log.diagnostic(diagnostic);
     }
-    let reset: Vec<Slot> = pdv
+    let blank = program.pdv.blank();
+    let reset: Vec<Slot> = program
+        .pdv
         .variables
         .iter()
         .filter(|v| !v.kept_over)
         .map(|v| v.slot)
         .collect();
+    let reset = Blank::new(&reset, &blank);
+    let mut row = program.pdv.row();
+    let mut sources = program.sources;
+    for source in &mut sources {
+        source.start(&mut row, &blank);
+    }
     let mut running = Running {
-        row: pdv.row(),
+        row,
         events: Events {
-            counts: vec![0; sites.counted.len()],
+            counts: vec![0; program.sites.counted.len()],
+            ..Events::default()
         },
-        sets: sets
-            .into_iter()
-            .map(|set| Cursor {
-                set,
-                current: 0,
-                ahead: None,
-                primed: false,
-            })
-            .collect(),
+        sources,
+        infiles: program.infiles,
+        infile: 0,
+        files: program.files,
+        file: None,
+        log_line: LogLine::default(),
+        objects: Objects::new(program.objects),
         writers: Vec::new(),
+        error: program.error,
+        sites: program.sites,
+        dump: Dump::new(&program.pdv),
+        encoding: program.pdv.encoding(),
+        dumps: 0,
         read: false,
+        links: 0,
+        marks: program.marks,
+        world,
     };
-    for variable in pdv
-        .variables
-        .iter()
-        .filter(|v| v.automatic || is_accumulator(&operations, v.slot))
-    {
-        store_number(&variable.slot, &mut running.row, 0.0);
-    }
-    let outcome = open_targets(targets, world, &mut running.writers)
-        .and_then(|()| iterate(&mut running, &operations, &reset, implicit_output, counter));
-    match outcome {
-        Ok(Ended::Looping) => world.note("DATA STEP stopped due to looping."),
-        Ok(Ended::Regularly) => {}
-        Err(failure) => {
-            for writing in running.writers {
-                writing.output.discard(world);
-            }
-            return Err(failure);
-        }
-    }
-    tell_conversions(world, &sites);
-    tell_events(world, &sites, &running.events);
-    for cursor in running.sets {
-        for (input, _) in cursor.set.inputs {
-            input.finish(world)?;
-        }
-    }
-    for writing in running.writers {
-        writing.output.finish(world)?;
-    }
-    Ok(())
+    let outcome = running.open(program.targets).and_then(|()| {
+        running.iterate(
+            &program.operations,
+            &reset,
+            program.implicit_output,
+            program.counter,
+        )
+    });
+    running.end(outcome)
 }
 
-fn is_accumulator(operations: &[Operation], slot: Slot) -> bool {
-    operations.iter().any(|operation| match operation {
-        Operation::Sum(target, _) => *target == slot,
-        Operation::If(_, then, otherwise) => {
-            is_accumulator(then, slot) || is_accumulator(otherwise, slot)
+impl Running<'_> {
+    fn open(&mut self, targets: Vec<Target>) -> Outcome<()> {
+        for infile in &self.infiles {
+            infile.introduce(self.world);
         }
-        Operation::Loop(looping) => is_accumulator(&looping.body, slot),
-        _ => false,
-    })
-}
-
-fn open_targets(
-    targets: Vec<Target>,
-    world: &mut World,
-    writers: &mut Vec<Writing>,
-) -> Outcome<()> {
-    for target in targets {
-        let output = Output::create(world, target.member, &target.variables, target.plan)?;
-        let layout = output.layout();
-        let places = target
-            .variables
-            .iter()
-            .zip(&layout.offsets)
-            .map(|(variable, offset)| Slot {
-                kind: variable.kind,
-                offset: *offset,
-                length: variable.length,
-                big_endian: false,
+        for file in &mut self.files {
+            file.open(self.world)?;
+        }
+        for target in targets {
+            let Target {
+                member,
+                variables,
+                slots,
+                plan,
+                condition,
+            } = target;
+            let output = Output::create(self.world, member, &variables, plan)?;
+            let pairs: Vec<(Slot, Slot)> = slots
+                .iter()
+                .zip(&variables)
+                .zip(&output.layout().offsets)
+                .map(|((from, variable), offset)| {
+                    let to = Slot {
+                        kind: variable.kind,
+                        offset: *offset,
+                        length: variable.length,
+                        big_endian: false,
+                    };
+                    (*from, to)
+                })
+                .collect();
+            self.writers.push(Writing {
+                copy: RowCopy::new(&pairs),
+                output,
+                condition: condition.map(|condition| (condition, Events::default())),
             });
-        let pairs: Vec<(Slot, Slot)> = target.slots.iter().copied().zip(places).collect();
-        let buffer = vec![0; layout.row_bytes as usize];
-        writers.push(Writing {
-            output,
-            copy: RowCopy::new(&pairs),
-            buffer,
-        });
-    }
-    Ok(())
-}
-
-fn iterate(
-    running: &mut Running,
-    operations: &[Operation],
-    reset: &[Slot],
-    implicit_output: bool,
-    counter: Slot,
-) -> Outcome<Ended> {
-    let reads = !running.sets.is_empty();
-    for cursor in &running.sets {
-        if let Some((slot, rows)) = &cursor.set.nobs {
-            store_number(slot, &mut running.row, *rows as f64);
         }
-    }
-    let mut iteration = 0u64;
-    loop {
-        iteration += 1;
-        store_number(&counter, &mut running.row, iteration as f64);
-        set_missing(reset, &mut running.row);
-        running.read = false;
-        match running.block(operations)? {
-            Flow::Stop => return Ok(Ended::Regularly),
-            Flow::Top => {}
-            Flow::On | Flow::Bottom | Flow::Leave | Flow::Continue => {
-                if implicit_output {
-                    running.output_all()?;
-                }
-            }
-        }
-        if !reads {
-            return Ok(Ended::Regularly);
-        }
-        if !running.read {
-            return Ok(Ended::Looping);
-        }
-    }
-}
-
-fn set_missing(slots: &[Slot], row: &mut [u8]) {
-    for slot in slots {
-        match slot.kind {
-            Kind::Numeric => store_number(slot, row, missing::encode(0)),
-            Kind::Character => store_text(slot, row, b""),
-        }
-    }
-}
-
-impl Running {
-    fn block(&mut self, operations: &[Operation]) -> Outcome<Flow> {
-        for operation in operations {
-            match self.operation(operation)? {
-                Flow::On => {}
-                other => return Ok(other),
-            }
-        }
-        Ok(Flow::On)
+        Ok(())
     }
 
-    fn operation(&mut self, operation: &Operation) -> Outcome<Flow> {
-        match operation {
-            Operation::Set(index) => {
-                self.read = true;
-                if !self.sets[*index].next_row(&mut self.row)? {
-                    return Ok(Flow::Stop);
-                }
-            }
-            Operation::Number(slot, number) => {
-                let value = number.value(&self.row, &mut self.events);
-                store_number(slot, &mut self.row, value);
-            }
-            Operation::Text(slot, text) => {
-                let value = text.value(&self.row, &mut self.events).into_owned();
-                store_text(slot, &mut self.row, &value);
-            }
-            Operation::Sum(slot, number) => {
-                let value = number.value(&self.row, &mut self.events);
-                let so_far = slot.number(&self.row);
-                let plain = |x: f64| if x.is_nan() { 0.0 } else { x };
-                store_number(slot, &mut self.row, plain(so_far) + plain(value));
-            }
-            Operation::If(condition, then, otherwise) => {
-                let holds = is_true(condition.value(&self.row, &mut self.events));
-                return self.block(if holds { then } else { otherwise });
-            }
-            Operation::Subset(condition) => {
-                if !is_true(condition.value(&self.row, &mut self.events)) {
-                    return Ok(Flow::Top);
-                }
-            }
-            Operation::Output(targets) => {
-                for target in targets {
-                    write(&mut self.writers[*target], &self.row)?;
-                }
-            }
-            Operation::Loop(looping) => return self.do_loop(looping),
-            Operation::Leave => return Ok(Flow::Leave),
-            Operation::Continue => return Ok(Flow::Continue),
-            Operation::Delete => return Ok(Flow::Top),
-            Operation::Return => return Ok(Flow::Bottom),
-            Operation::Stop => return Ok(Flow::Stop),
-        }
-        Ok(Flow::On)
-    }
-
-    fn do_loop(&mut self, looping: &Loop) -> Outcome<Flow> {
-        for range in &looping.ranges {
-            match self.range(looping, range)? {
-                Flow::On => {}
-                Flow::Leave => return Ok(Flow::On),
-                other => return Ok(other),
-            }
-        }
-        Ok(Flow::On)
-    }
-
-    /// Runs the body over one range. The index ends at the first value past the limit.
-    fn range(&mut self, looping: &Loop, range: &Range) -> Outcome<Flow> {
-        let start = self.number(range.start.as_ref());
-        let stop = self.number(range.stop.as_ref());
-        let step = self.number(range.step.as_ref()).unwrap_or(1.0);
-        if let Some(span) = &range.counts {
-            let missing = |value: Option<f64>| value.is_some_and(f64::is_nan);
-            if missing(start) || missing(stop) || step.is_nan() || step == 0.0 {
-                let message = "Invalid DO loop control information, either the INITIAL or TO \
-                               expression is missing or the BY expression is missing, zero, or \
-                               invalid.";
-                return Err(Failure::at(span, message));
-            }
-        }
-        if let (Some(slot), Some(start)) = (looping.index, start) {
-            store_number(&slot, &mut self.row, start);
-        }
+    fn iterate(
+        &mut self,
+        operations: &[Operation],
+        reset: &Blank,
+        implicit_output: bool,
+        counter: Slot,
+    ) -> Outcome<Ended> {
+        let reads = self.sources.iter().any(Source::ends) || !self.infiles.is_empty();
+        let points = self.sources.iter().any(|source| !source.ends());
+        let mut iteration = 0u64;
         loop {
-            let at = looping.index.map(|slot| slot.number(&self.row));
-            let past = match (at, stop) {
-                (Some(at), Some(stop)) if step < 0.0 => order_key(at) < order_key(stop),
-                (Some(at), Some(stop)) => order_key(at) > order_key(stop),
-                _ => false,
-            };
-            if past
-                || range
-                    .while_
-                    .as_ref()
-                    .is_some_and(|condition| !self.holds(condition))
-            {
-                return Ok(Flow::On);
+            iteration += 1;
+            store_number(&counter, &mut self.row, iteration as f64);
+            store_number(&self.error, &mut self.row, 0.0);
+            reset.apply(&mut self.row);
+            self.read = false;
+            let flow = self.from(operations, 0)?;
+            if flow != Flow::Top && flow != Flow::Stop && implicit_output {
+                self.output_all()?;
             }
-            match self.block(&looping.body)? {
-                Flow::On | Flow::Continue => {}
-                other => return Ok(other),
+            if is_true(self.error.number(&self.row)) {
+                self.dump();
             }
-            if range
-                .until
-                .as_ref()
-                .is_some_and(|condition| self.holds(condition))
-            {
-                return Ok(Flow::On);
+            if flow == Flow::Stop || !(reads || points) {
+                return Ok(Ended::Regularly);
             }
-            // `DO i = 5;` runs once; `DO i = 5 WHILE(…)` too.
-            match looping.index {
-                Some(_) if range.counts.is_none() => return Ok(Flow::On),
-                Some(slot) => {
-                    let next = slot.number(&self.row) + step;
-                    store_number(&slot, &mut self.row, next);
-                }
-                None => {}
+            self.end_iteration()?;
+            if !self.read {
+                return Ok(Ended::Looping);
             }
         }
     }
 
-    fn number(&mut self, number: Option<&Number>) -> Option<f64> {
-        number.map(|number| number.value(&self.row, &mut self.events))
+    /// Lines held by a trailing @ are let go.
+    fn end_iteration(&mut self) -> Outcome<()> {
+        for infile in &mut self.infiles {
+            infile.release();
+        }
+        for file in &mut self.files {
+            file.release()?;
+        }
+        self.log_line.release(self.world);
+        Ok(())
     }
 
-    fn holds(&mut self, condition: &Number) -> bool {
-        is_true(condition.value(&self.row, &mut self.events))
+    /// What evaluation wants attended to: an error that stops the step, or ones that do not.
+    #[cold]
+    pub(super) fn attend(&mut self) -> Outcome<()> {
+        self.events.alarm = false;
+        for site in std::mem::take(&mut self.events.raised) {
+            let (kind, Span { line, column, .. }) = &self.sites.counted[site];
+            store_number(&self.error, &mut self.row, 1.0);
+            if self.dumps >= self.world.options.errors {
+                continue;
+            }
+            let text = match kind {
+                Site::DivisionByZero => "Division by zero detected",
+                Site::InvalidNumber => "Invalid numeric data",
+                Site::SubstrRange => "Invalid second or third argument to function SUBSTR",
+                Site::Missing => continue,
+            };
+            let text = format!("{text} at line {line} column {column}.");
+            self.world.note(&text);
+        }
+        self.events.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// `_ERROR_ = 1`
+    pub(super) fn raise_error(&mut self) {
+        let slot = self.error;
+        self.store(&slot, 1.0);
+    }
+
+    /// As many errors were told as ERRORS= allows.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.dumps >= self.world.options.errors
+    }
+
+    /// The PDV after an iteration with an error.
+    fn dump(&mut self) {
+        self.dumps += 1;
+        let limit = self.world.options.errors;
+        if self.dumps > limit {
+            return;
+        }
+        for line in self.dump_lines() {
+            self.world.log.line(&line);
+        }
+        if self.dumps == limit {
+            self.world.log.warning(
+                "Limit set by ERRORS= option reached.  Further errors of this type will not be \
+                 printed.",
+            );
+        }
+    }
+
+    fn dump_lines(&self) -> Vec<String> {
+        let width = self.world.options.linesize as usize;
+        self.dump.lines(&self.row, width)
     }
 
     fn output_all(&mut self) -> Outcome<()> {
-        self.writers
-            .iter_mut()
-            .try_for_each(|writing| write(writing, &self.row))
-    }
-}
-
-#[inline]
-fn write(writing: &mut Writing, row: &[u8]) -> Outcome<()> {
-    writing.copy.apply(row, &mut writing.buffer);
-    writing.output.write_row(&writing.buffer)
-}
-
-impl Cursor {
-    /// Loads the next row into the PDV; false when all data sets are exhausted.
-    fn next_row(&mut self, pdv: &mut [u8]) -> Outcome<bool> {
-        let Some(end) = self.set.end else {
-            return self.load(pdv);
-        };
-        // END= needs to know whether another row follows: one row is read ahead.
-        if !self.primed {
-            self.primed = true;
-            self.ahead = self.read_ahead()?;
+        for index in 0..self.writers.len() {
+            self.write(index)?;
         }
-        let Some((index, row)) = self.ahead.take() else {
-            return Ok(false);
-        };
-        self.enter(index, pdv);
-        self.set.inputs[index].1.apply(&row, pdv);
-        self.ahead = self.read_ahead()?;
-        let last = self.ahead.is_none();
-        store_number(&end, pdv, f64::from(u8::from(last)));
-        Ok(true)
+        Ok(())
     }
 
-    fn read_ahead(&mut self) -> Outcome<Option<(usize, Vec<u8>)>> {
-        let from = self
-            .ahead
-            .as_ref()
-            .map_or(self.current, |(index, _)| *index);
-        for index in from..self.set.inputs.len() {
-            if let Some(row) = self.set.inputs[index].0.next_row()? {
-                return Ok(Some((index, row.to_vec())));
+    #[inline]
+    fn write(&mut self, index: usize) -> Outcome<()> {
+        let writing = &mut self.writers[index];
+        if let Some((condition, events)) = &mut writing.condition
+            && !is_true(condition.value(&self.row, events))
+        {
+            return Ok(());
+        }
+        let Writing { output, copy, .. } = writing;
+        output.write_row_with(|row| copy.apply(&self.row, row))
+    }
+
+    /// Tells what happened and closes all files.
+    fn end(mut self, outcome: Outcome<Ended>) -> Outcome<()> {
+        let flushed = self.end_iteration();
+        self.log_line.finish(self.world);
+        match outcome.and_then(|ended| flushed.map(|()| ended)) {
+            Ok(Ended::Looping) => self.world.note("DATA STEP stopped due to looping."),
+            Ok(Ended::Regularly) => {}
+            Err(mut failure) => {
+                let lines = self.dump_lines();
+                failure
+                    .lines
+                    .extend(lines.into_iter().map(FailureLine::Detail));
+                for writing in self.writers {
+                    writing.output.discard(self.world);
+                }
+                for file in self.files {
+                    // What was written so far stays; the error before this one is the one to tell.
+                    let _ = file.finish(self.world);
+                }
+                return Err(failure);
             }
         }
-        Ok(None)
-    }
-
-    fn load(&mut self, pdv: &mut [u8]) -> Outcome<bool> {
-        while self.current < self.set.inputs.len() {
-            let (input, copy) = &mut self.set.inputs[self.current];
-            if let Some(row) = input.next_row()? {
-                copy.apply(row, pdv);
-                return Ok(true);
-            }
-            let next = self.current + 1;
-            self.enter(next, pdv);
+        tell_conversions(self.world, &self.sites);
+        for infile in self.infiles {
+            infile.finish(self.world)?;
         }
-        Ok(false)
-    }
-
-    /// Moving on to another data set makes the variables of the one before missing.
-    fn enter(&mut self, index: usize, pdv: &mut [u8]) {
-        if index != self.current {
-            self.current = index;
-            set_missing(&self.set.slots, pdv);
+        for file in self.files {
+            file.finish(self.world)?;
         }
+        tell_events(self.world, &self.sites, &self.events);
+        for source in self.sources {
+            source.finish(self.world)?;
+        }
+        for writing in self.writers {
+            writing.output.finish(self.world)?;
+        }
+        Ok(())
     }
-}
 
-fn places(spans: &[base::diag::Span]) -> String {
-    let places: Vec<_> = spans
-        .iter()
-        .map(|span| format!("{}:{}", span.line, span.column))
-        .collect();
-    places.join("   ")
+    /// The kind of a slot decides how a constant is stored.
+    pub(super) fn store(&mut self, slot: &Slot, value: f64) {
+        debug_assert_eq!(slot.kind, Kind::Numeric);
+        store_number(slot, &mut self.row, value);
+    }
 }
 
 fn tell_conversions(world: &mut World, sites: &Sites) {
@@ -436,25 +355,34 @@ fn tell_conversions(world: &mut World, sites: &Sites) {
         ),
     ] {
         if !spans.is_empty() {
+            let places: Vec<_> = spans
+                .iter()
+                .map(|span| format!("{}:{}", span.line, span.column))
+                .collect();
             world.note(&format!(
                 "{what} values at the places given by: (Line):(Column).\n{}",
-                places(spans)
+                places.join("   ")
             ));
         }
     }
 }
 
 fn tell_events(world: &mut World, sites: &Sites, events: &Events) {
+    let times = "Each place is given by: (Number of times) at (Line):(Column).";
     for (wanted, text) in [
         (
             Site::Missing,
             "Missing values were generated as a result of performing an operation on missing \
-             values.\nEach place is given by: (Number of times) at (Line):(Column).",
+             values.",
         ),
         (
             Site::InvalidNumber,
-            "Invalid numeric data, values set to missing.\nEach place is given by: (Number of \
-             times) at (Line):(Column).",
+            "Invalid numeric data, values set to missing.",
+        ),
+        (
+            Site::DivisionByZero,
+            "Mathematical operations could not be performed at the following places. The results \
+             of the operations have been set to missing values.",
         ),
     ] {
         let met: Vec<String> = sites
@@ -465,7 +393,7 @@ fn tell_events(world: &mut World, sites: &Sites, events: &Events) {
             .map(|((_, span), count)| format!("{count} at {}:{}", span.line, span.column))
             .collect();
         if !met.is_empty() {
-            world.note(&format!("{text}\n{}", met.join("   ")));
+            world.note(&format!("{text}\n{times}\n{}", met.join("   ")));
         }
     }
 }

@@ -4,13 +4,15 @@
 
 use std::collections::BTreeSet;
 
-use lang::ast::{DatasetRef, VariableList};
+use base::diag::Span;
+use lang::ast::{DatasetRef, Expr, VariableList};
 use sas7bdat::{Encoding, Variable};
 
 use super::pdv::{Pdv, PdvVariable};
-use crate::dataset::options::{DatasetOptions, rename_all, select_known};
+use crate::dataset::options::{DatasetOptions, rename_all, select, select_known};
 use crate::dataset::output::OutputPlan;
-use crate::expr::Slot;
+use crate::expr::compile::{Compiler, Scope, Sites};
+use crate::expr::{Number, Slot};
 use crate::failure::{Failure, Outcome};
 use crate::library::Member;
 use crate::session::World;
@@ -21,6 +23,8 @@ pub(super) struct Target {
     pub(super) variables: Vec<Variable>,
     pub(super) slots: Vec<Slot>,
     pub(super) plan: OutputPlan,
+    /// WHERE=: over the PDV.
+    pub(super) condition: Option<Number>,
 }
 
 /// What the KEEP, DROP and RENAME statements say.
@@ -69,8 +73,8 @@ fn target(
 ) -> Outcome<Target> {
     let member = world.libraries.resolve(output)?;
     let options = DatasetOptions::read(output)?;
-    if options.condition.is_some() || options.firstobs.is_some() || options.obs.is_some() {
-        let message = "WHERE=, FIRSTOBS= and OBS= are not implemented for output data sets.";
+    if options.firstobs.is_some() || options.obs.is_some() {
+        let message = "FIRSTOBS= and OBS= are not valid for output data sets.";
         return Err(Failure::at(&output.span, message));
     }
     let mut unknown = BTreeSet::new();
@@ -82,7 +86,12 @@ fn target(
     )?;
     unknown.extend(rename_all(&mut written, options.rename, name)?);
     warn(world, pdv, &unknown);
+    let condition = options.condition.map(|expr| {
+        let name = member.full_name();
+        condition(expr, &written, &name, pdv)
+    });
     Ok(Target {
+        condition: condition.transpose()?,
         member,
         slots: written.iter().map(|variable| variable.slot).collect(),
         variables: written.into_iter().map(|v| v.variable).collect(),
@@ -94,6 +103,43 @@ fn target(
             encoding: pdv.encoding().unwrap_or(Encoding::UTF_8),
         },
     })
+}
+
+/// WHERE= sees the variables that are written, under the names they are written with.
+fn condition(expr: &Expr, written: &[PdvVariable], dataset: &str, pdv: &Pdv) -> Outcome<Number> {
+    let mut sites = Sites::default();
+    let mut scope = Written { written, dataset };
+    Compiler {
+        scope: &mut scope,
+        sites: &mut sites,
+        encoding: pdv.encoding(),
+    }
+    .number(expr)
+}
+
+/// Names in a WHERE= of an output data set.
+struct Written<'a> {
+    written: &'a [PdvVariable],
+    dataset: &'a str,
+}
+
+impl Scope for Written<'_> {
+    fn variable(&mut self, name: &str, span: &Span) -> Outcome<Slot> {
+        let list = VariableList::Name(name.to_owned(), span.clone());
+        Ok(self.list(&list)?[0])
+    }
+
+    fn list(&mut self, list: &VariableList) -> Outcome<Vec<Slot>> {
+        let unknown = |name: &str, span: &Span| {
+            let message = format!("Variable {name} is not on file {}.", self.dataset);
+            Failure::at(span, message)
+        };
+        let found = select(self.written, list, unknown)?;
+        Ok(found
+            .into_iter()
+            .map(|index| self.written[index].slot)
+            .collect())
+    }
 }
 
 fn name(variable: &mut PdvVariable) -> &mut String {

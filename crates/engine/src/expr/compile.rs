@@ -1,9 +1,12 @@
 //! From parsed expressions to typed trees, with SAS's automatic conversions and their notes.
 
+use std::sync::Arc;
+
 use base::diag::{Diagnostic, Span};
 use lang::ast::{Argument, BinaryOp, Comparison, Expr, ExprKind, InItem, UnaryOp};
 use sas7bdat::{Encoding, Kind, missing};
 
+use super::array::{ArrayLayout, ElementRef};
 use super::function::{OfNumbers, OfText};
 use super::{Arithmetic, Number, Slot, Text, Value};
 use crate::failure::{Failure, Outcome};
@@ -15,6 +18,12 @@ pub trait Scope {
 
     /// The variables of an `OF` list.
     fn list(&mut self, list: &lang::ast::VariableList) -> Outcome<Vec<Slot>>;
+
+    /// The array called `name` (any case), if there is one.
+    fn array(&self, name: &str) -> Option<Arc<ArrayLayout>> {
+        let _ = name;
+        None
+    }
 }
 
 /// What a site counts.
@@ -24,6 +33,10 @@ pub enum Site {
     Missing,
     /// Text that was no number.
     InvalidNumber,
+    /// A division by zero.
+    DivisionByZero,
+    /// A SUBSTR to the left of `=` that starts or ends outside of its variable.
+    SubstrRange,
 }
 
 /// Notes and counted places gathered while compiling one step.
@@ -42,7 +55,8 @@ pub struct Sites {
 }
 
 impl Sites {
-    fn add(&mut self, site: Site, span: &Span) -> usize {
+    /// A new counter for `span`.
+    pub fn add(&mut self, site: Site, span: &Span) -> usize {
         self.counted.push((site, span.clone()));
         self.counted.len() - 1
     }
@@ -81,7 +95,21 @@ impl Compiler<'_> {
                     Box::new(self.text(right)?),
                 ))
             }
-            ExprKind::Call(name, arguments) => self.call(name, arguments, span)?,
+            ExprKind::Element(name, subscripts) => {
+                let element = self.element(name, subscripts, span)?;
+                Self::element_value(element)
+            }
+            ExprKind::Call(name, arguments) => match self.scope.array(name) {
+                Some(_) => {
+                    let subscripts = arguments.iter().map(|argument| match argument {
+                        Argument::Value(expr) => Ok(expr.clone()),
+                        _ => Err(Failure::at(span, "An array takes numbers as subscripts.")),
+                    });
+                    let subscripts = subscripts.collect::<Outcome<Vec<_>>>()?;
+                    Self::element_value(self.element(name, &subscripts, span)?)
+                }
+                None => self.call(name, arguments, span)?,
+            },
             _ => Value::Number(self.plain_number(expr)?),
         })
     }
@@ -147,6 +175,66 @@ impl Compiler<'_> {
         Ok(encoded.into_owned())
     }
 
+    /// `name{subscripts}`
+    pub fn element(&mut self, name: &str, subscripts: &[Expr], span: &Span) -> Outcome<ElementRef> {
+        let Some(array) = self.scope.array(name) else {
+            let message = format!("Undeclared array referenced: {name}.");
+            return Err(Failure::at(span, message));
+        };
+        if array.bounds.len() != subscripts.len() {
+            let (few, name) = (subscripts.len() < array.bounds.len(), &array.name);
+            let what = if few { "Too few" } else { "Too many" };
+            let message = format!("{what} array subscripts specified for array {name}.");
+            return Err(Failure::at(span, message));
+        }
+        let subscripts = subscripts.iter().map(|expr| self.number(expr));
+        let subscripts = subscripts.collect::<Outcome<Vec<_>>>()?;
+        Ok(ElementRef::new(array, subscripts, span.clone()))
+    }
+
+    fn element_value(element: ElementRef) -> Value {
+        match element.array().kind {
+            Kind::Numeric => Value::Number(Number::Element(Box::new(element))),
+            Kind::Character => Value::Text(Text::Element(Box::new(element))),
+        }
+    }
+
+    /// DIM, HBOUND and LBOUND, which are known when the step is compiled.
+    fn bound(&mut self, name: &str, arguments: &[Argument]) -> Option<Number> {
+        let upper = name.to_ascii_uppercase();
+        let base = upper.trim_end_matches(|c: char| c.is_ascii_digit());
+        if !["DIM", "HBOUND", "LBOUND"].contains(&base) {
+            return None;
+        }
+        let constant = |expr: &Expr| match expr.kind {
+            ExprKind::Number(value) => Some(value),
+            _ => None,
+        };
+        let (array, number) = match arguments {
+            [Argument::Value(array)] => (array, upper[base.len()..].parse().unwrap_or(1.0)),
+            [Argument::Value(array), Argument::Value(number)] => (array, constant(number)?),
+            _ => return None,
+        };
+        let ExprKind::Variable(array) = &array.kind else {
+            return None;
+        };
+        let array = self.scope.array(array)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the conversion saturates"
+        )]
+        let number = number as usize;
+        let extent = array.extent(number)?;
+        let (low, high) = array.bounds[number - 1];
+        let value = match base {
+            "DIM" => extent,
+            "HBOUND" => high,
+            _ => low,
+        };
+        Some(Number::Constant(value as f64))
+    }
+
     fn boxed(&mut self, expr: &Expr) -> Outcome<Box<Number>> {
         self.number(expr).map(Box::new)
     }
@@ -199,11 +287,17 @@ impl Compiler<'_> {
                     },
                 )
             }
-            ExprKind::Element(name, _) => {
-                let message = format!("Arrays ({name}) are not implemented yet.");
+            ExprKind::Method { object, method, .. } => {
+                let message = format!(
+                    "{object} is not an object that was declared before, so that {object}.{method} \
+                     means nothing here."
+                );
                 return Err(Failure::at(span, message));
             }
-            ExprKind::Text(_) | ExprKind::Variable(_) | ExprKind::Call(..) => {
+            ExprKind::Text(_)
+            | ExprKind::Variable(_)
+            | ExprKind::Call(..)
+            | ExprKind::Element(..) => {
                 unreachable!("handled by `value`")
             }
         })
@@ -239,12 +333,17 @@ impl Compiler<'_> {
             BinaryOp::Concatenate => unreachable!("handled by `value`"),
         };
         let (left, right) = (self.boxed(left)?, self.boxed(right)?);
-        Ok(Number::Arithmetic(
-            arithmetic,
-            left,
-            right,
-            self.sites.add(Site::Missing, span),
-        ))
+        let site = self.sites.add(Site::Missing, span);
+        if arithmetic == Arithmetic::Divide {
+            // The site behind counts divisions by zero.
+            self.sites.add(Site::DivisionByZero, span);
+        }
+        Ok(Number::Arithmetic(arithmetic, left, right, site))
+    }
+
+    /// `left = right`, as SELECT compares.
+    pub fn equal(&mut self, left: &Expr, right: &Expr) -> Outcome<Number> {
+        self.compare(Comparison::Equal, false, left, right)
     }
 
     fn compare(
@@ -293,6 +392,9 @@ impl Compiler<'_> {
     }
 
     fn call(&mut self, name: &str, arguments: &[Argument], span: &Span) -> Outcome<Value> {
+        if let Some(bound) = self.bound(name, arguments) {
+            return Ok(Value::Number(bound));
+        }
         if let Some(function) = OfText::find(name) {
             let [Argument::Value(argument)] = arguments else {
                 let message = format!("The function {name} takes one argument.");

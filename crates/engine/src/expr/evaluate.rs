@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use sas7bdat::missing;
 
 use super::{Arithmetic, Number, Relation, Text};
+use crate::failure::Failure;
 use crate::format;
 
 /// What evaluation counts for the notes after a step.
@@ -13,12 +14,39 @@ use crate::format;
 pub struct Events {
     /// Per site: times arithmetic met a missing value, a division by zero or a failed conversion.
     pub counts: Vec<u64>,
+    /// Something below needs attention after this statement.
+    pub alarm: bool,
+    /// Why the step cannot go on after this statement.
+    pub failure: Option<Failure>,
+    /// Sites that met an error since the last look: `_ERROR_` becomes 1.
+    pub raised: Vec<usize>,
 }
+
+/// Errors between two looks that are kept: one statement rarely has more, and their number is what
+/// counts.
+const RAISED_MAX: usize = 64;
 
 impl Events {
     fn count(&mut self, site: usize) {
         if let Some(count) = self.counts.get_mut(site) {
             *count += 1;
+        }
+    }
+
+    /// The step cannot go on.
+    #[cold]
+    pub fn fail(&mut self, failure: Failure) {
+        self.alarm = true;
+        self.failure.get_or_insert(failure);
+    }
+
+    /// An error at this site.
+    #[cold]
+    pub fn raise(&mut self, site: usize) {
+        self.count(site);
+        self.alarm = true;
+        if self.raised.len() < RAISED_MAX {
+            self.raised.push(site);
         }
     }
 }
@@ -46,7 +74,7 @@ pub fn is_true(value: f64) -> bool {
     !value.is_nan() && value != 0.0
 }
 
-fn holds(relation: Relation, order: Ordering) -> bool {
+pub(super) fn holds(relation: Relation, order: Ordering) -> bool {
     match relation {
         Relation::Equal => order.is_eq(),
         Relation::NotEqual => order.is_ne(),
@@ -132,6 +160,11 @@ impl Number {
                 )
             }
             Self::Call(function, arguments) => function.value(arguments, row, events),
+            Self::Code(code) => code.value(row, events),
+            Self::Element(element) => match element.slot(row, events) {
+                Some(slot) => slot.number(row),
+                None => missing::encode(0),
+            },
             Self::CompareText { .. }
             | Self::InText(..)
             | Self::Like { .. }
@@ -179,11 +212,27 @@ impl Number {
             Self::FromText(value, site) => {
                 let value = value.value(row, events);
                 format::read_number(&value).unwrap_or_else(|| {
-                    events.count(*site);
+                    events.raise(*site);
                     missing::encode(0)
                 })
             }
             _ => unreachable!("numeric nodes are evaluated by `value`"),
+        }
+    }
+}
+
+impl Arithmetic {
+    /// The result as the machine gives it: not finite where an operand is missing.
+    #[inline]
+    pub fn of(self, left: f64, right: f64) -> f64 {
+        match self {
+            Self::Add => left + right,
+            Self::Subtract => left - right,
+            Self::Multiply => left * right,
+            Self::Divide => left / right,
+            // Squares are what powers mostly are.
+            Self::Power if right.to_bits() == 2f64.to_bits() => left * left,
+            Self::Power => left.powf(right),
         }
     }
 }
@@ -195,19 +244,29 @@ fn arithmetic(
     site: usize,
     events: &mut Events,
 ) -> f64 {
-    let result = match operator {
-        Arithmetic::Add => left + right,
-        Arithmetic::Subtract => left - right,
-        Arithmetic::Multiply => left * right,
-        Arithmetic::Divide if right == 0.0 => f64::NAN,
-        Arithmetic::Divide => left / right,
-        Arithmetic::Power => left.powf(right),
-    };
+    let result = operator.of(left, right);
     if result.is_finite() {
         return result;
     }
-    // Missing operands, division by zero and overflow all give `.`.
-    events.count(site);
+    unusual(operator, left, right, site, events)
+}
+
+/// Missing operands, division by zero and overflow all give `.`.
+#[cold]
+pub(super) fn unusual(
+    operator: Arithmetic,
+    left: f64,
+    right: f64,
+    site: usize,
+    events: &mut Events,
+) -> f64 {
+    if left.is_nan() || right.is_nan() {
+        events.count(site);
+    } else if operator == Arithmetic::Divide && right == 0.0 {
+        events.raise(site + 1);
+    } else {
+        events.count(site);
+    }
     missing::encode(0)
 }
 
@@ -223,6 +282,10 @@ impl Text {
                 Cow::Owned(joined)
             }
             Self::Call(function, argument) => function.value(argument.value(row, events)),
+            Self::Element(element) => match element.slot(row, events) {
+                Some(slot) => Cow::Borrowed(slot.bytes(row)),
+                None => Cow::Borrowed(b" "),
+            },
             Self::FromNumber(number, width) => {
                 let value = number.value(row, events);
                 Cow::Owned(format::best(value, *width as usize).into_bytes())

@@ -10,6 +10,8 @@ use base::meter::Meter;
 use base::random::Stream;
 use base::store::{Channel, Creation, Store, StoreFile};
 
+use lang::ast::FileOption;
+
 use crate::accounting::{DatasetUse, SortSummary};
 use crate::dataset::background::{Background, Budget};
 use crate::failure::{Failure, Outcome};
@@ -40,6 +42,8 @@ pub struct World {
     pub libraries: Libraries,
     /// Macro variables.
     pub symbols: Symbols,
+    /// Text files by upper-case fileref, with the options of their FILENAME statements.
+    pub filerefs: BTreeMap<String, (PathBuf, Vec<FileOption>)>,
     /// The session's utility directory.
     pub util_directory: PathBuf,
     /// Utility files made so far.

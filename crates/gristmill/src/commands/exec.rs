@@ -87,6 +87,7 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
             for line in failure.lines {
                 match line {
                     FailureLine::World(text) => ui::say(&format!("ERROR: {text}")),
+                    FailureLine::Detail(text) => ui::say(&text),
                     FailureLine::Program(found) => ui::say(&format!("ERROR: {}", found.message)),
                 }
             }

@@ -5,9 +5,11 @@ mod errors;
 mod expressions;
 mod macros;
 mod print;
+mod print_text;
 mod robustness;
 mod sessions;
 mod statements;
+mod textio;
 mod tokens;
 
 use lang::ast::Step;

@@ -2,16 +2,18 @@
 
 use lang::ast::{
     Argument, BinaryOp, ByList, Comparison, DatasetOptionValue, DatasetRef, Expr, ExprKind,
-    FormatRef, GlobalKind, InItem, LoopRange, Setting, Statement, StatementKind, Step, UnaryOp,
-    VariableKind, VariableList,
+    FormatRef, GlobalKind, InItem, LoopRange, MethodArgument, Setting, Statement, StatementKind,
+    Step, UnaryOp, VariableKind, VariableList,
 };
 use lang::cursor::{format_text, text_of};
 
-fn join<T>(items: &[T], print: impl Fn(&T) -> String) -> String {
+use crate::print_text as text;
+
+pub(crate) fn join<T>(items: &[T], print: impl Fn(&T) -> String) -> String {
     items.iter().map(print).collect::<Vec<_>>().join(" ")
 }
 
-fn node(name: &str, parts: &[String]) -> String {
+pub(crate) fn node(name: &str, parts: &[String]) -> String {
     let parts: Vec<&str> = parts
         .iter()
         .map(String::as_str)
@@ -28,27 +30,7 @@ pub(crate) fn step(step: &Step) -> String {
     match step {
         Step::Global(global) => match &global.kind {
             GlobalKind::Options(settings_) => node("options", &[settings(settings_)]),
-            GlobalKind::Libname {
-                libref,
-                path,
-                clear,
-                engine,
-                options,
-            } => node(
-                "libname",
-                &[
-                    libref.clone(),
-                    engine.clone().unwrap_or_default(),
-                    path.as_ref()
-                        .map_or(String::new(), |path| format!("{path:?}")),
-                    if *clear {
-                        "clear".to_owned()
-                    } else {
-                        String::new()
-                    },
-                    settings(options),
-                ],
-            ),
+            other @ GlobalKind::Libname { .. } => text::libname(other),
             GlobalKind::Title {
                 footnote,
                 number,
@@ -61,6 +43,7 @@ pub(crate) fn step(step: &Step) -> String {
                 node(name, &[number.to_string(), text])
             }
             GlobalKind::Put(text) => format!("(put {text:?})"),
+            other @ GlobalKind::Filename { .. } => text::filename(other),
             GlobalKind::EndSas => "(endsas)".to_owned(),
         },
         Step::Data(step) => node(
@@ -68,6 +51,9 @@ pub(crate) fn step(step: &Step) -> String {
             &[
                 format!("[{}]", join(&step.outputs, dataset)),
                 statements(&step.statements),
+                step.data_lines
+                    .as_ref()
+                    .map_or(String::new(), |lines| format!("{lines:?}")),
             ],
         ),
         Step::Proc(step) => {
@@ -134,7 +120,7 @@ fn kind(kind: VariableKind) -> &'static str {
     }
 }
 
-fn variable(item: &VariableList) -> String {
+pub(crate) fn variable(item: &VariableList) -> String {
     match item {
         VariableList::Name(name, _) => name.clone(),
         VariableList::Numbered {
@@ -150,6 +136,7 @@ fn variable(item: &VariableList) -> String {
             format!("{from}-{}-{to}", only.map_or("", kind))
         }
         VariableList::Prefix(name, _) => format!("{name}:"),
+        VariableList::Array(name, _) => format!("{name}{{*}}"),
         VariableList::All(None, _) => "_all_".to_owned(),
         VariableList::All(Some(only), _) => format!("_{}_", kind(*only)),
     }
@@ -187,10 +174,13 @@ fn formats(name: &str, list: &[(VariableList, Option<FormatRef>)]) -> String {
     )
 }
 
-fn statement(kind: &StatementKind) -> String {
+pub(crate) fn statement(kind: &StatementKind) -> String {
     match kind {
         StatementKind::Set { datasets, options } => {
             node("set", &[join(datasets, dataset), settings(options)])
+        }
+        StatementKind::Merge { datasets, options } => {
+            node("merge", &[join(datasets, dataset), settings(options)])
         }
         StatementKind::Assign { target, value } => format!("(= {target} {})", expr(value)),
         StatementKind::Sum { target, value } => format!("(+= {target} {})", expr(value)),
@@ -252,6 +242,7 @@ fn statement(kind: &StatementKind) -> String {
         StatementKind::Leave => "(leave)".to_owned(),
         StatementKind::Continue => "(continue)".to_owned(),
         StatementKind::Empty => "()".to_owned(),
+        other => text::statement(other),
     }
 }
 
@@ -310,6 +301,15 @@ pub(crate) fn expr(it: &Expr) -> String {
             node(if *negated { "notin" } else { "in" }, &[expr(value), items])
         }
         ExprKind::Call(name, arguments) => format!("{name}({})", join(arguments, argument)),
+        ExprKind::Method {
+            object,
+            method,
+            arguments,
+        } => {
+            let list = |list: &Vec<MethodArgument>| format!("({})", method_arguments(list));
+            let arguments = arguments.as_ref().map_or(String::new(), list);
+            format!("{object}.{method}{arguments}")
+        }
         ExprKind::Element(name, subscripts) => format!("{name}[{}]", join(subscripts, expr)),
         ExprKind::Between {
             value,
@@ -335,6 +335,14 @@ pub(crate) fn expr(it: &Expr) -> String {
             format!("({not}{name} {} {pattern:?})", expr(value))
         }
     }
+}
+
+pub(crate) fn method_arguments(list: &[MethodArgument]) -> String {
+    join(list, |argument| {
+        let tag = argument.tag.as_ref();
+        let tag = tag.map_or(String::new(), |tag| format!("{tag}:"));
+        format!("{tag}{}", expr(&argument.value))
+    })
 }
 
 fn argument(argument: &Argument) -> String {

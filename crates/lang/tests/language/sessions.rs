@@ -1,7 +1,8 @@
 //! Boundaries of steps, and what is visible when.
 
-use crate::{MemoryHost, check, lines, pulls};
 use lang::Session;
+
+use crate::{MemoryHost, check, lines, pulls};
 
 #[test]
 fn a_step_ends_at_run_at_the_next_step_and_at_the_end() {
@@ -142,16 +143,40 @@ fn comments_stand_anywhere_and_star_comments_where_a_statement_starts() {
 }
 
 #[test]
-fn data_lines_are_skipped_to_their_end() {
+fn data_lines_are_taken_as_they_are_and_not_echoed() {
     let text = "data a; input x; datalines;\ndata lies\n1 ' 2\n;\ndata b; run;";
     let found = lines(text, &mut MemoryHost::default());
-    assert_eq!(found.len(), 3, "{found:?}");
-    assert_eq!(found[2], "(data [b])");
+    let expected = [
+        "(data [a] (input x) [\"data lies\", \"1 ' 2\"])",
+        "(data [b])",
+    ];
+    assert_eq!(found, expected);
     let text = "data a; cards4;\n1;2\n;;;;\ndata b; run;";
+    let found = lines(text, &mut MemoryHost::default());
+    assert_eq!(found, ["(data [a] [\"1;2\"])", "(data [b])"]);
+
+    let mut session = Session::new("p.sas", "data a;\ncards;\n1\n2\n;\nrun;\n");
+    let mut echoed = Vec::new();
+    loop {
+        let pulled = session.next(&mut MemoryHost::default());
+        echoed.extend(
+            pulled
+                .source
+                .iter()
+                .map(|line| (line.number, line.text.clone())),
+        );
+        if pulled.finished {
+            break;
+        }
+    }
+    let line = |number, text: &str| (number, text.to_owned());
     assert_eq!(
-        lines(text, &mut MemoryHost::default())
-            .last()
-            .map(String::as_str),
-        Some("(data [b])")
+        echoed,
+        [
+            line(1, "data a;"),
+            line(2, "cards;"),
+            line(5, ";"),
+            line(6, "run;")
+        ]
     );
 }

@@ -156,8 +156,8 @@ fn conversions_and_missing_operations_are_noted_with_their_places() {
 fn what_is_not_there_yet_is_an_error_with_its_place() {
     for (program, part) in [
         (
-            "data a; merge b c; run;",
-            "The MERGE statement is not implemented yet (test.sas, line 1",
+            "data a; modify b; run;",
+            "The MODIFY statement is not implemented yet (test.sas, line 1",
         ),
         (
             "data a; x = lag(y); run;",

@@ -72,3 +72,49 @@ fn a_log_or_listing_that_cannot_be_written_is_told() {
     assert_eq!(run(Box::new(Full), sink()), (full, None));
     assert_eq!(run(sink(), Box::new(Full)), (None, full));
 }
+
+#[test]
+fn after_an_error_steps_are_checked_and_not_run() {
+    for wrong in [
+        "data a; set d.none; run;",
+        "data a; x = ; run;",
+        "proc nosuch; run;",
+        "data a; set d.old; by x; array q{1}; y = q{x}; run;",
+    ] {
+        let store = store();
+        let program = format!(
+            "data d.old; do x = 2, 1; output; end; run; {wrong} \
+             data d.new; x = 1; run; proc datasets lib=d nolist; delete old; quit; data b; y = ; run;"
+        );
+        let ran = run_on(Arc::new(store.clone()), &program);
+        assert_eq!(ran.exit, 2, "{wrong}");
+        let said = "NOTE: SAS set option OBS=0 and will continue to check statements. \n      This \
+                    might cause NOTE: No observations in data set.";
+        assert_eq!(ran.log.matches(said).count(), 1, "{wrong}\n{}", ran.log);
+        assert!(store.get("/data/new.sas7bdat").is_none(), "{wrong}");
+        assert!(store.get("/data/old.sas7bdat").is_some(), "{wrong}");
+        assert!(ran.log.contains("expecting an expression"), "{}", ran.log);
+    }
+}
+
+#[test]
+fn nosyntaxcheck_runs_what_follows_and_errorabend_nothing() {
+    let program = "data a; set d.none; run; data d.new; x = 1; run;";
+    let store_ = store();
+    let ran = run_on(
+        Arc::new(store_.clone()),
+        &format!("options nosyntaxcheck; {program}"),
+    );
+    assert!(store_.get("/data/new.sas7bdat").is_some(), "{}", ran.log);
+    let ran = run_on(
+        Arc::new(store()),
+        &format!("options errorabend; {program} %put here;"),
+    );
+    assert_eq!(ran.exit, 2);
+    assert!(
+        ran.log.contains("ERROR: SAS ended due to errors."),
+        "{}",
+        ran.log
+    );
+    assert!(!ran.log.contains("D.NEW"), "{}", ran.log);
+}

@@ -1,0 +1,354 @@
+//! SET and MERGE: data sets read one after the other, interleaved, merged, or by row number.
+
+mod by;
+mod compile;
+
+use lang::ast::Expr;
+
+use self::by::By;
+use super::blank::Blank;
+use crate::dataset::copy::{RowCopy, store_number};
+use crate::dataset::input::Input;
+use crate::expr::Slot;
+use crate::failure::{Failure, Outcome};
+use crate::session::World;
+
+/// A SET or MERGE statement.
+pub(super) struct Source {
+    feeds: Vec<Feed>,
+    order: Order,
+    /// Variables of all data sets.
+    slots: Vec<Slot>,
+    blank: Blank,
+    /// The feed that gave the last row.
+    current: usize,
+    end: Option<Slot>,
+    nobs: Option<(Slot, u64)>,
+    by: Option<By>,
+    /// A BY group had several rows in more than one data set.
+    repeats: bool,
+}
+
+/// How the data sets are read.
+enum Order {
+    /// One after the other, or interleaved if there is a BY statement.
+    Sequence,
+    /// MERGE.
+    Merge,
+    /// POINT=.
+    Point(Slot),
+}
+
+/// A data set and the way of its rows into the PDV.
+struct Feed {
+    /// Its place among the data sets.
+    number: usize,
+    input: Input,
+    copy: RowCopy,
+    slots: Vec<Slot>,
+    blank: Blank,
+    /// IN=.
+    contributes: Option<Slot>,
+    /// A row read ahead.
+    ahead: Vec<u8>,
+    held: bool,
+    /// Its BY values.
+    key: Vec<u8>,
+    spare: Vec<u8>,
+    /// MERGE: it has given a row to the present BY group.
+    in_group: bool,
+}
+
+/// What reading gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Read {
+    Row,
+    End,
+    /// POINT= names no row: `_ERROR_` becomes 1.
+    NoSuchRow,
+}
+
+impl Source {
+    /// Applies a WHERE statement.
+    pub(super) fn filter(&mut self, condition: &Expr) -> Outcome<()> {
+        if matches!(self.order, Order::Point(_)) {
+            let message = "WHERE cannot be used with POINT=.";
+            return Err(Failure::at(&condition.span, message));
+        }
+        for feed in &mut self.feeds {
+            feed.input.filter(condition)?;
+        }
+        Ok(())
+    }
+
+    /// Before the first iteration: NOBS= has its value, and it is known which bytes are missing
+    /// values.
+    pub(super) fn start(&mut self, row: &mut [u8], missing: &[u8]) {
+        if let Some((slot, rows)) = &self.nobs {
+            store_number(slot, row, *rows as f64);
+        }
+        self.blank = Blank::new(&self.slots, missing);
+        for feed in &mut self.feeds {
+            feed.blank = Blank::new(&feed.slots, missing);
+        }
+    }
+
+    /// Whether reading goes on by itself to an end.
+    pub(super) const fn ends(&self) -> bool {
+        !matches!(self.order, Order::Point(_))
+    }
+
+    /// Loads the next row, or what belongs together, into the PDV.
+    pub(super) fn read(&mut self, row: &mut [u8]) -> Outcome<Read> {
+        let read = match self.order {
+            Order::Point(slot) => return self.read_at(slot, row),
+            Order::Sequence if self.by.is_some() => self.interleave(row)?,
+            Order::Sequence => self.next_in_turn(row)?,
+            Order::Merge if self.by.is_some() => self.merge_group(row)?,
+            Order::Merge => self.merge_rows(row)?,
+        };
+        if !read {
+            return Ok(Read::End);
+        }
+        if let Some(end) = self.end {
+            let last = !self.has_more()?;
+            store_number(&end, row, truth(last));
+        }
+        Ok(Read::Row)
+    }
+
+    fn read_at(&mut self, slot: Slot, row: &mut [u8]) -> Outcome<Read> {
+        let wanted = slot.number(row);
+        if wanted.is_nan() || wanted < 1.0 {
+            return Ok(Read::NoSuchRow);
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the conversion saturates"
+        )]
+        let mut number = wanted as u64;
+        for feed in &mut self.feeds {
+            let rows = feed.input.metadata().rows;
+            if number > rows {
+                number -= rows;
+                continue;
+            }
+            if let Some(found) = feed.input.row_at(number)? {
+                feed.copy.apply(found, row);
+                return Ok(Read::Row);
+            }
+        }
+        Ok(Read::NoSuchRow)
+    }
+
+    fn next_in_turn(&mut self, row: &mut [u8]) -> Outcome<bool> {
+        while let Some(feed) = self.feeds.get_mut(self.current) {
+            if feed.next(row)? {
+                return Ok(true);
+            }
+            self.current += 1;
+            // Moving on to another data set makes the variables of the one before missing.
+            if self.current < self.feeds.len() {
+                self.blank.apply(row);
+                self.show_contributor(row);
+            }
+        }
+        Ok(false)
+    }
+
+    /// IN= of the data set that gives rows is 1, all others 0.
+    fn show_contributor(&self, row: &mut [u8]) {
+        for (index, feed) in self.feeds.iter().enumerate() {
+            if let Some(slot) = feed.contributes {
+                store_number(&slot, row, truth(index == self.current));
+            }
+        }
+    }
+
+    /// MERGE without BY: row by row, until all data sets are exhausted.
+    fn merge_rows(&mut self, row: &mut [u8]) -> Outcome<bool> {
+        let mut any = false;
+        for feed in &mut self.feeds {
+            let more = feed.has_more()?;
+            any |= more;
+            feed.in_group = more;
+        }
+        if !any {
+            return Ok(false);
+        }
+        for feed in self.feeds.iter().filter(|feed| !feed.in_group) {
+            feed.blank.apply(row);
+        }
+        for feed in &mut self.feeds {
+            if let Some(slot) = feed.contributes {
+                store_number(&slot, row, truth(feed.in_group));
+            }
+            if feed.in_group {
+                feed.next(row)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn interleave(&mut self, row: &mut [u8]) -> Outcome<bool> {
+        let by = self.by.as_mut().expect("the caller looked");
+        by.prime(&mut self.feeds)?;
+        let Some(chosen) = by::smallest(&self.feeds) else {
+            return Ok(false);
+        };
+        let first = by.begin(&self.feeds[chosen].key);
+        if self.feeds.len() > 1 && (chosen != self.current || first < by.parts()) {
+            self.blank.apply(row);
+        }
+        self.current = chosen;
+        self.feeds[chosen].load(row);
+        by.advance(&mut self.feeds[chosen])?;
+        by.show(
+            first,
+            by::smallest(&self.feeds).map(|next| &self.feeds[next].key),
+            row,
+        );
+        self.show_contributor(row);
+        Ok(true)
+    }
+
+    /// MERGE with BY: each data set that has another row of the group gives it; the others keep
+    /// their values.
+    fn merge_group(&mut self, row: &mut [u8]) -> Outcome<bool> {
+        let by = self.by.as_mut().expect("the caller looked");
+        by.prime(&mut self.feeds)?;
+        let Some(chosen) = by::smallest(&self.feeds) else {
+            return Ok(false);
+        };
+        let first = by.begin(&self.feeds[chosen].key);
+        let new_group = first < by.parts();
+        if new_group {
+            self.blank.apply(row);
+            for feed in &mut self.feeds {
+                feed.in_group = false;
+            }
+        }
+        let mut gave = 0;
+        for feed in &mut self.feeds {
+            if feed.held && feed.key == by.key() {
+                feed.load(row);
+                by.advance(feed)?;
+                feed.in_group = true;
+                gave += 1;
+            }
+            if let Some(slot) = feed.contributes {
+                store_number(&slot, row, truth(feed.in_group));
+            }
+        }
+        self.repeats |= !new_group && gave > 1;
+        by.show(
+            first,
+            by::smallest(&self.feeds).map(|next| &self.feeds[next].key),
+            row,
+        );
+        Ok(true)
+    }
+
+    fn has_more(&mut self) -> Outcome<bool> {
+        match self.order {
+            Order::Sequence if self.by.is_none() => {
+                for feed in self.feeds.iter_mut().skip(self.current) {
+                    if feed.has_more()? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            _ => {
+                let by = self.by.is_some();
+                for feed in &mut self.feeds {
+                    if feed.held || (!by && feed.has_more()?) {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// Notes what was read and closes the files.
+    pub(super) fn finish(self, world: &mut World) -> Outcome<()> {
+        if self.repeats {
+            world.note("MERGE statement has more than one data set with repeats of BY values.");
+        }
+        for mut feed in self.feeds {
+            if feed.held {
+                feed.input.unread();
+            }
+            feed.input.finish(world)?;
+        }
+        Ok(())
+    }
+}
+
+impl Feed {
+    fn new(input: Input, pairs: &[(Slot, Slot)], contributes: Option<Slot>) -> Self {
+        Self {
+            number: 0,
+            input,
+            copy: RowCopy::new(pairs),
+            slots: pairs.iter().map(|(_, to)| *to).collect(),
+            blank: Blank::default(),
+            contributes,
+            ahead: Vec::new(),
+            held: false,
+            key: Vec::new(),
+            spare: Vec::new(),
+            in_group: false,
+        }
+    }
+
+    /// Loads the next row; false at the end.
+    #[inline]
+    fn next(&mut self, row: &mut [u8]) -> Outcome<bool> {
+        if std::mem::take(&mut self.held) {
+            self.copy.apply(&self.ahead, row);
+            return Ok(true);
+        }
+        match self.input.next_row()? {
+            Some(read) => {
+                self.copy.apply(read, row);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// Loads the row that was read ahead.
+    fn load(&mut self, row: &mut [u8]) {
+        self.copy.apply(&self.ahead, row);
+    }
+
+    /// Reads a row ahead; false at the end.
+    fn look_ahead(&mut self) -> Outcome<bool> {
+        self.held = match self.input.next_row()? {
+            Some(read) => {
+                self.ahead.clear();
+                self.ahead.extend_from_slice(read);
+                true
+            }
+            None => false,
+        };
+        Ok(self.held)
+    }
+
+    fn has_more(&mut self) -> Outcome<bool> {
+        if self.held {
+            return Ok(true);
+        }
+        match self.input.rows_left() {
+            Some(rows) => Ok(rows > 0),
+            None => self.look_ahead(),
+        }
+    }
+}
+
+fn truth(value: bool) -> f64 {
+    f64::from(u8::from(value))
+}

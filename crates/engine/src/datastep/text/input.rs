@@ -1,0 +1,275 @@
+//! Running INPUT.
+
+use super::infile::{Infile, Over};
+use super::program::{Hold, Move, ReadForm, ReadItem, ReadList, ReadValue, ValuePlace};
+use crate::dataset::copy::{store_number, store_text};
+use crate::datastep::run::{Flow, Running};
+use crate::failure::{Failure, Outcome};
+
+/// What was found for a value.
+enum Found {
+    /// Bytes of the record (quotes may have been taken out).
+    Bytes(Vec<u8>),
+    /// The line had no more; the value is missing.
+    Nothing,
+    /// The line had no more and there is no other.
+    End,
+}
+
+impl Running<'_> {
+    /// INPUT: stops the step at the end of the file.
+    pub(in crate::datastep) fn input(&mut self, list: &ReadList) -> Outcome<Flow> {
+        self.read = true;
+        let index = self.infile;
+        if !self.infiles[index].loaded && !self.infiles[index].next_record(&mut self.row)? {
+            return Ok(Flow::Stop);
+        }
+        for item in &list.items {
+            let goes_on = match item {
+                ReadItem::Move(to) => self.move_in(index, to)?,
+                ReadItem::Value(value) => self.read_value(index, value)?,
+            };
+            if !goes_on {
+                self.infiles[index].lost_card = true;
+                return Ok(Flow::Stop);
+            }
+        }
+        let infile = &mut self.infiles[index];
+        infile.hold = list.hold;
+        infile.loaded = list.hold != Hold::No;
+        Ok(Flow::On)
+    }
+
+    /// Moves the pointer; false if there is no line to move to.
+    fn move_in(&mut self, index: usize, to: &Move) -> Outcome<bool> {
+        match to {
+            Move::NextLine => return self.infiles[index].next_record(&mut self.row),
+            Move::Column(column) => {
+                let column = column.value(&self.row, &mut self.events);
+                self.infiles[index].pointer = place(column - 1.0);
+            }
+            Move::Relative(columns) => {
+                let columns = columns.value(&self.row, &mut self.events);
+                let infile = &mut self.infiles[index];
+                infile.pointer = place(infile.pointer as f64 + columns);
+            }
+            Move::Find(text) => {
+                let text = text.value(&self.row, &mut self.events).into_owned();
+                let infile = &mut self.infiles[index];
+                let from = infile.pointer.min(infile.record.len());
+                let rest = &infile.record[from..];
+                let found = rest
+                    .windows(text.len().max(1))
+                    .position(|part| part == text);
+                infile.pointer = match found {
+                    Some(at) => from + at + text.len(),
+                    None => infile.record.len(),
+                };
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads a value; false if the file ended in the middle of it.
+    fn read_value(&mut self, index: usize, value: &ReadValue) -> Outcome<bool> {
+        let infile = &mut self.infiles[index];
+        let from = infile.pointer;
+        let found = match value.form {
+            ReadForm::List { ampersand, tilde } => {
+                infile.list_value(ampersand, tilde, &mut self.row)?
+            }
+            ReadForm::Width(width) => infile.field(None, width, &mut self.row)?,
+            ReadForm::Columns(start, width) => infile.field(Some(start), width, &mut self.row)?,
+        };
+        let bytes = match found {
+            Found::End => return Ok(false),
+            Found::Nothing => Vec::new(),
+            Found::Bytes(bytes) => bytes,
+        };
+        let slot = match &value.place {
+            ValuePlace::Variable(slot) => *slot,
+            ValuePlace::Element(element) => match element.slot(&self.row, &mut self.events) {
+                Some(slot) => slot,
+                None => return Ok(true),
+            },
+        };
+        if value.informat.is_text() {
+            let text = value.informat.text(&bytes);
+            store_text(&slot, &mut self.row, text);
+            return Ok(true);
+        }
+        let number = value.informat.number(&bytes);
+        store_number(
+            &slot,
+            &mut self.row,
+            number.unwrap_or_else(|| sas7bdat::missing::encode(0)),
+        );
+        if number.is_none() && value.quiet < 2 {
+            self.invalid_data(index, value, from);
+        }
+        Ok(true)
+    }
+
+    #[cold]
+    fn invalid_data(&mut self, index: usize, value: &ReadValue, from: usize) {
+        self.raise_error();
+        if value.quiet > 0 || self.is_quiet() {
+            return;
+        }
+        let infile = &self.infiles[index];
+        let end = infile.pointer.min(infile.record.len()).max(from + 1);
+        let (name, line) = (&value.name, infile.number);
+        let text = format!("Invalid data for {name} in line {line} {}-{end}.", from + 1);
+        let record = String::from_utf8_lossy(&infile.record)
+            .trim_end()
+            .to_owned();
+        self.world.note(&text);
+        self.world.log.line(
+            "RULE:     ----+----1----+----2----+----3----+----4----+----5----+----6----+----7----+\
+             ----8----+----9----+----0",
+        );
+        self.world.log.line(&format!("{line:<10}{record}"));
+    }
+}
+
+impl Infile {
+    /// The line has no more values.
+    fn past_end(&mut self, row: &mut [u8]) -> Outcome<Option<Found>> {
+        match self.options.over {
+            Over::Flow => {
+                if !self.next_record(row)? {
+                    return Ok(Some(Found::End));
+                }
+                self.went_on = true;
+                Ok(None)
+            }
+            Over::Miss | Over::Truncate => Ok(Some(Found::Nothing)),
+            Over::Stop => Err(Failure::world(
+                "INPUT statement exceeded record length. INFILE option STOPOVER specified.",
+            )),
+        }
+    }
+
+    /// `width` bytes from the pointer on, or from `start`.
+    fn field(&mut self, start: Option<usize>, width: usize, row: &mut [u8]) -> Outcome<Found> {
+        let mut at = start.unwrap_or(self.pointer);
+        if at + width > self.record.len() {
+            match self.options.over {
+                Over::Truncate => {}
+                // A column that the line does not reach is looked for on the next one.
+                Over::Flow => {
+                    if let Some(found) = self.past_end(row)? {
+                        return Ok(found);
+                    }
+                    at = start.unwrap_or(0);
+                }
+                Over::Miss | Over::Stop => {
+                    self.pointer = self.record.len();
+                    if let Some(found) = self.past_end(row)? {
+                        return Ok(found);
+                    }
+                }
+            }
+        }
+        let end = (at + width).min(self.record.len());
+        self.pointer = at + width;
+        Ok(Found::Bytes(
+            self.record.get(at..end).unwrap_or(&[]).to_vec(),
+        ))
+    }
+
+    fn list_value(&mut self, ampersand: bool, tilde: bool, row: &mut [u8]) -> Outcome<Found> {
+        if self.options.dsd {
+            return self.dsd_value(tilde, row);
+        }
+        let blank = [b' '];
+        loop {
+            let delimiters = self.options.delimiters.as_deref().unwrap_or(&blank);
+            let rest = self.record.get(self.pointer..).unwrap_or(&[]);
+            let Some(skipped) = rest.iter().position(|byte| !delimiters.contains(byte)) else {
+                self.pointer = self.record.len();
+                if let Some(found) = self.past_end(row)? {
+                    return Ok(found);
+                }
+                continue;
+            };
+            let rest = &rest[skipped..];
+            let ends = |at: usize| {
+                delimiters.contains(&rest[at])
+                    && (!ampersand
+                        || rest
+                            .get(at + 1)
+                            .is_none_or(|next| delimiters.contains(next)))
+            };
+            let length = (0..rest.len()).find(|at| ends(*at)).unwrap_or(rest.len());
+            let bytes = rest[..length].to_vec();
+            self.pointer += skipped + length + 1;
+            return Ok(Found::Bytes(bytes));
+        }
+    }
+
+    /// DSD: every delimiter ends a value, and quotes keep delimiters in one.
+    fn dsd_value(&mut self, tilde: bool, row: &mut [u8]) -> Outcome<Found> {
+        while self.pointer > self.record.len() {
+            if let Some(found) = self.past_end(row)? {
+                return Ok(found);
+            }
+        }
+        let comma = [b','];
+        let delimiters = self.options.delimiters.as_deref().unwrap_or(&comma);
+        let rest = &self.record[self.pointer..];
+        let leading = if delimiters.contains(&b' ') {
+            0
+        } else {
+            rest.iter().take_while(|byte| **byte == b' ').count()
+        };
+        let value = &rest[leading..];
+        let quote = value.first().copied().filter(|byte| b"\"'".contains(byte));
+        let (bytes, length) = match quote {
+            Some(quote) if !tilde => quoted(value, quote, delimiters),
+            _ => {
+                let length = value
+                    .iter()
+                    .position(|byte| delimiters.contains(byte))
+                    .unwrap_or(value.len());
+                (value[..length].to_vec(), length)
+            }
+        };
+        self.pointer += leading + length + 1;
+        Ok(Found::Bytes(bytes))
+    }
+}
+
+/// A quoted value without its quotes, and the bytes up to its delimiter.
+fn quoted(value: &[u8], quote: u8, delimiters: &[u8]) -> (Vec<u8>, usize) {
+    let mut bytes = Vec::new();
+    let mut at = 1;
+    let mut inside = true;
+    while let Some(byte) = value.get(at) {
+        if inside && *byte == quote {
+            if value.get(at + 1) == Some(&quote) {
+                bytes.push(quote);
+                at += 2;
+                continue;
+            }
+            inside = false;
+        } else if !inside && delimiters.contains(byte) {
+            break;
+        } else {
+            bytes.push(*byte);
+        }
+        at += 1;
+    }
+    (bytes, at)
+}
+
+/// A pointer: never before the first column.
+fn place(column: f64) -> usize {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the value is bounded, and a missing one is 0"
+    )]
+    let place = column.clamp(0.0, 1_048_576.0) as usize;
+    place
+}

@@ -1,0 +1,532 @@
+//! PROC REG: one pass over the input for all models of a run group, a second one for OUTPUT.
+
+mod listing;
+mod statements;
+
+use base::diag::Span;
+use engine::dataset::input::{Field, Input};
+use engine::dataset::options::select_all;
+use engine::expr::Slot;
+use engine::failure::{Failure, Outcome};
+use engine::procedure::Procedure;
+use engine::session::World;
+use lang::ast::{ProcStep, VariableList};
+use sas7bdat::{Kind, Variable, missing};
+
+use self::statements::{Model, OutputStatement, Statements, parse};
+use crate::by::ByGroups;
+use crate::distribution::{f_probability, t_probability, t_quantile};
+use crate::linear::{Fit, Triangle};
+use crate::table::Table;
+
+/// PROC REG.
+pub(crate) struct Reg;
+
+impl Procedure for Reg {
+    fn name(&self) -> &'static str {
+        "REG"
+    }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        let statements = parse(step, world)?;
+        if statements.models.is_empty() {
+            return if step.statements.is_empty() && step.ended {
+                Ok(())
+            } else {
+                Err(Failure::at(&step.span, "PROC REG needs a MODEL statement"))
+            };
+        }
+        regress(&statements, world)
+    }
+}
+
+/// A model with its variables found: columns of the triangle.
+struct Bound<'a> {
+    model: &'a Model,
+    dependents: Vec<usize>,
+    regressors: Vec<usize>,
+}
+
+/// What a pass over the data needs.
+struct Design<'a> {
+    /// All variables of all models, each once; column 0 of the triangle is the intercept.
+    fields: Vec<Field>,
+    models: Vec<Bound<'a>>,
+    weight: Option<Slot>,
+    freq: Option<Slot>,
+}
+
+/// A BY group taken in.
+struct Group {
+    triangle: Triangle,
+    /// Rows with FREQ: read, and used.
+    read: f64,
+    used: f64,
+}
+
+/// The results of one dependent variable.
+struct Result<'a> {
+    model: &'a Model,
+    dependent: String,
+    names: Vec<String>,
+    fit: Fit,
+    read: f64,
+    used: f64,
+    model_degrees: f64,
+    error_degrees: f64,
+    model_square: f64,
+    total_square: f64,
+    mean_square: f64,
+    f: f64,
+    f_probability: f64,
+    root_mse: f64,
+    r_square: f64,
+    adjusted_r_square: f64,
+    dependent_mean: f64,
+    coefficient_of_variation: f64,
+    errors: Vec<f64>,
+    probabilities: Vec<f64>,
+    t_quantile: f64,
+    /// Corrected sums of squares of the regressors.
+    spreads: Vec<f64>,
+}
+
+fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
+    let mut input = open(statements, world)?;
+    let design = Design::new(statements, &input)?;
+    let mut by = match &statements.by {
+        Some(list) => Some(ByGroups::new(&input, list)?),
+        None => None,
+    };
+    let mut estimates = match &statements.outest {
+        Some(_) => Some(Estimates::create(
+            statements,
+            &design,
+            by.as_ref(),
+            &input,
+            world,
+        )?),
+        None => None,
+    };
+    if statements.printed {
+        world.listing.begin();
+    }
+    let mut fits = Vec::new();
+    let done = design.pass(&mut input, by.as_mut(), |by, group| {
+        let results = design.results(group);
+        if statements.printed {
+            if let Some(by) = by {
+                world
+                    .listing
+                    .centered_line(&format!("---------- {} ----------", by.heading()));
+                world.listing.line("");
+            }
+            for result in results.iter().filter(|result| result.model.printed) {
+                listing::print(world, result);
+            }
+        }
+        if let Some(estimates) = &mut estimates {
+            estimates.write(by, &design, &results)?;
+        }
+        fits.push(
+            results
+                .into_iter()
+                .map(|result| result.fit.estimates)
+                .collect(),
+        );
+        Ok(())
+    });
+    if statements.printed {
+        world.listing.end();
+    }
+    if let Err(failure) = done {
+        if let Some(estimates) = estimates {
+            estimates.table.discard(world);
+        }
+        return Err(failure);
+    }
+    input.finish(world)?;
+    if let Some(estimates) = estimates {
+        estimates.table.finish(world)?;
+    }
+    for output in &statements.outputs {
+        write_output(output, statements, &design, &fits, world)?;
+    }
+    Ok(())
+}
+
+fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
+    let mut input = Input::open(world, &statements.data)?;
+    if let Some(condition) = &statements.condition {
+        input.filter(condition)?;
+    }
+    Ok(input)
+}
+
+fn numeric(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
+    let file = input.member().full_name();
+    let found = select_all(input.fields(), lists, |name, span: &Span| {
+        Failure::at(span, format!("Variable {name} not found on file {file}."))
+    })?;
+    let fields: Vec<Field> = found
+        .iter()
+        .map(|index| input.fields()[*index].clone())
+        .collect();
+    match fields
+        .iter()
+        .find(|field| field.variable.kind == Kind::Character)
+    {
+        Some(text) => Err(Failure::world(format!(
+            "Variable {} in list does not match type prescribed for this list.",
+            text.variable.name
+        ))),
+        None => Ok(fields),
+    }
+}
+
+impl<'a> Design<'a> {
+    fn new(statements: &'a Statements, input: &Input) -> Outcome<Self> {
+        let mut fields: Vec<Field> = Vec::new();
+        let mut columns = |lists: &[VariableList]| -> Outcome<Vec<usize>> {
+            let mut columns = Vec::new();
+            for field in numeric(input, lists)? {
+                let known = fields.iter().position(|one| one.slot == field.slot);
+                columns.push(1 + known.unwrap_or(fields.len()));
+                if known.is_none() {
+                    fields.push(field);
+                }
+            }
+            Ok(columns)
+        };
+        let mut models = Vec::new();
+        for model in &statements.models {
+            models.push(Bound {
+                model,
+                dependents: columns(&model.dependents)?,
+                regressors: columns(&model.regressors)?,
+            });
+        }
+        let single = |list: &Option<VariableList>| match list {
+            Some(list) => numeric(input, std::slice::from_ref(list))
+                .map(|fields| fields.first().map(|field| field.slot)),
+            None => Ok(None),
+        };
+        Ok(Self {
+            weight: single(&statements.weight)?,
+            freq: single(&statements.freq)?,
+            fields,
+            models,
+        })
+    }
+
+    fn group(&self) -> Group {
+        Group {
+            triangle: Triangle::new(self.fields.len() + 1),
+            read: 0.0,
+            used: 0.0,
+        }
+    }
+
+    /// Reads all rows; every BY group is handed to `done`.
+    fn pass(
+        &self,
+        input: &mut Input,
+        mut by: Option<&mut ByGroups>,
+        mut done: impl FnMut(Option<&ByGroups>, &mut Group) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let mut group = self.group();
+        while let Some(row) = input.next_row()? {
+            if let Some(by) = &mut by
+                && by.begins(row)?
+            {
+                if !by.row().is_empty() {
+                    done(Some(by), &mut std::mem::replace(&mut group, self.group()))?;
+                }
+                by.enter(row);
+            }
+            self.take(&mut group, row);
+        }
+        if by.as_ref().is_none_or(|by| !by.row().is_empty()) {
+            done(by.as_deref(), &mut group)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn take(&self, group: &mut Group, row: &[u8]) {
+        let times = self
+            .freq
+            .as_ref()
+            .map_or(1.0, |slot| slot.number(row).trunc());
+        let weight = self.weight.as_ref().map_or(1.0, |slot| slot.number(row));
+        if times.is_nan() || times < 1.0 {
+            return;
+        }
+        group.read += times;
+        let absent = self
+            .fields
+            .iter()
+            .any(|field| field.slot.number(row).is_nan());
+        if absent || weight.is_nan() || weight <= 0.0 {
+            return;
+        }
+        group.used += times;
+        let root = (times * weight).sqrt();
+        group.triangle.add(|column| match column {
+            0 => root,
+            _ => root * self.fields[column - 1].slot.number(row),
+        });
+    }
+
+    /// Every model and dependent variable, in order.
+    fn results(&self, group: &mut Group) -> Vec<Result<'a>> {
+        let mut results = Vec::new();
+        for bound in &self.models {
+            for dependent in &bound.dependents {
+                results.push(self.result(bound, *dependent, group));
+            }
+        }
+        results
+    }
+
+    fn result(&self, bound: &Bound<'a>, dependent: usize, group: &mut Group) -> Result<'a> {
+        let model = bound.model;
+        let intercept: &[usize] = if model.intercept { &[0] } else { &[] };
+        let columns = [intercept, &bound.regressors, &[dependent]].concat();
+        let triangle = group.triangle.of_columns(&columns);
+        let fit = Fit::new(&triangle);
+        let moments = group.triangle.of_columns(&[0, dependent]);
+        let dependent_mean = moments.at(0, 1) / moments.at(0, 0);
+        let first = usize::from(model.intercept);
+        let model_square: f64 = fit.sequential[first..].iter().sum();
+        let rank = fit.singular.iter().filter(|singular| !**singular).count();
+        let (model_degrees, error_degrees) = ((rank - first) as f64, group.used - rank as f64);
+        let total_square = model_square + fit.error;
+        let mean_square = if error_degrees > 0.0 {
+            fit.error / error_degrees
+        } else {
+            missing::missing()
+        };
+        let f = if model_degrees > 0.0 {
+            model_square / model_degrees / mean_square
+        } else {
+            missing::missing()
+        };
+        let errors: Vec<f64> = fit
+            .inverse_diagonal
+            .iter()
+            .map(|diagonal| (mean_square * diagonal).sqrt())
+            .collect();
+        let probability =
+            |(estimate, error): (&f64, &f64)| t_probability(estimate / error, error_degrees);
+        let r_square = model_square / total_square;
+        let total_degrees = model_degrees + error_degrees;
+        let root_mse = mean_square.sqrt();
+        let name = |column: &usize| match column {
+            0 => "Intercept".to_owned(),
+            _ => self.fields[column - 1].variable.name.clone(),
+        };
+        Result {
+            model,
+            dependent: name(&dependent),
+            names: columns[..columns.len() - 1].iter().map(name).collect(),
+            read: group.read,
+            used: group.used,
+            model_degrees,
+            error_degrees,
+            model_square,
+            total_square,
+            mean_square,
+            f,
+            f_probability: f_probability(f, model_degrees, error_degrees),
+            root_mse,
+            r_square,
+            adjusted_r_square: 1.0 - (1.0 - r_square) * total_degrees / error_degrees,
+            dependent_mean,
+            coefficient_of_variation: 100.0 * root_mse / dependent_mean,
+            probabilities: fit.estimates.iter().zip(&errors).map(probability).collect(),
+            errors,
+            t_quantile: t_quantile(0.975, error_degrees),
+            spreads: columns[..columns.len() - 1]
+                .iter()
+                .map(|column| group.triangle.of_columns(&[0, *column]).at(1, 1).powi(2))
+                .collect(),
+            fit,
+        }
+    }
+}
+
+impl Result<'_> {
+    /// Variance inflation factor of a regressor.
+    fn inflation(&self, index: usize) -> f64 {
+        if self.model.intercept && index == 0 {
+            0.0
+        } else {
+            self.fit.inverse_diagonal[index] * self.spreads[index]
+        }
+    }
+}
+
+/// The data set of OUTEST=.
+struct Estimates {
+    table: Table,
+    first: usize,
+}
+
+impl Estimates {
+    fn create(
+        statements: &Statements,
+        design: &Design<'_>,
+        by: Option<&ByGroups>,
+        input: &Input,
+        world: &mut World,
+    ) -> Outcome<Self> {
+        let out = statements.outest.as_ref().expect("it is asked for");
+        let by_fields = by.map_or(&[][..], ByGroups::fields);
+        let mut variables: Vec<Variable> = by_fields
+            .iter()
+            .map(|field| field.variable.clone())
+            .collect();
+        let first = variables.len();
+        for (name, length) in [("_MODEL_", 32), ("_TYPE_", 8), ("_DEPVAR_", 32)] {
+            variables.push(Variable::character(name, length));
+        }
+        variables.push(Variable::numeric("_RMSE_"));
+        variables.push(Variable::numeric("Intercept"));
+        for field in &design.fields {
+            let mut variable = Variable::numeric(field.variable.name.clone());
+            variable.label.clone_from(&field.variable.label);
+            variables.push(variable);
+        }
+        let encoding = input.metadata().encoding;
+        Ok(Self {
+            table: Table::create(world, out, variables, "REG", encoding)?,
+            first,
+        })
+    }
+
+    fn write(
+        &mut self,
+        by: Option<&ByGroups>,
+        design: &Design<'_>,
+        results: &[Result<'_>],
+    ) -> Outcome<()> {
+        if let Some(by) = by {
+            by.copy(&mut self.table);
+        }
+        for result in results {
+            self.table.text(self.first, result.model.name.as_bytes());
+            self.table.text(self.first + 1, b"PARMS");
+            self.table.text(self.first + 2, result.dependent.as_bytes());
+            self.table.number(self.first + 3, result.root_mse);
+            let estimate = |name: &str| {
+                let index = result.names.iter().position(|one| one == name)?;
+                Some(result.fit.estimates[index])
+            };
+            let value = |name: &str| {
+                let own = (name == result.dependent).then_some(-1.0);
+                own.or_else(|| estimate(name))
+                    .unwrap_or_else(missing::missing)
+            };
+            self.table.number(self.first + 4, value("Intercept"));
+            for (index, field) in design.fields.iter().enumerate() {
+                self.table
+                    .number(self.first + 5 + index, value(&field.variable.name));
+            }
+            self.table.write()?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the input once more and writes it with predicted values and residuals.
+fn write_output(
+    output: &OutputStatement,
+    statements: &Statements,
+    design: &Design<'_>,
+    fits: &[Vec<Vec<f64>>],
+    world: &mut World,
+) -> Outcome<()> {
+    let mut input = open(statements, world)?;
+    let mut by = match &statements.by {
+        Some(list) => Some(ByGroups::new(&input, list)?),
+        None => None,
+    };
+    let bound = &design.models[output.model];
+    let earlier: usize = design.models[..output.model]
+        .iter()
+        .map(|model| model.dependents.len())
+        .sum();
+    let mut variables: Vec<Variable> = input
+        .fields()
+        .iter()
+        .map(|field| field.variable.clone())
+        .collect();
+    let first = variables.len();
+    let dependents = bound.dependents.len();
+    for (what, names) in [
+        ("Predicted Value", &output.predicted),
+        ("Residual", &output.residual),
+    ] {
+        for (name, dependent) in names.iter().take(dependents).zip(&bound.dependents) {
+            let mut variable = Variable::numeric(name.clone());
+            let of = &design.fields[dependent - 1].variable.name;
+            variable.label = format!("{what} of {of}");
+            variables.push(variable);
+        }
+    }
+    let encoding = input.metadata().encoding;
+    let mut table = Table::create(world, &output.out, variables, "REG", encoding)?;
+    let copy = table.copier(input.fields());
+    let regressors: Vec<Slot> = bound
+        .regressors
+        .iter()
+        .map(|column| design.fields[column - 1].slot)
+        .collect();
+    let mut group = 0usize;
+    let mut write = |input: &mut Input, table: &mut Table| -> Outcome<()> {
+        while let Some(row) = input.next_row()? {
+            if let Some(by) = &mut by
+                && by.begins(row)?
+            {
+                group += 1;
+                by.enter(row);
+            }
+            let fit = &fits[group.saturating_sub(1)];
+            table.copy(&copy, row);
+            for dependent in 0..dependents {
+                let estimates = &fit[earlier + dependent];
+                let predicted = predict(estimates, &regressors, row, bound.model.intercept);
+                if dependent < output.predicted.len() {
+                    table.number(first + dependent, predicted);
+                }
+                if dependent < output.residual.len() {
+                    let slot = &design.fields[bound.dependents[dependent] - 1].slot;
+                    let residual = slot.number(row) - predicted;
+                    let place = first + output.predicted.len().min(dependents) + dependent;
+                    table.number(place, missing::normalize(residual));
+                }
+            }
+            table.write()?;
+        }
+        Ok(())
+    };
+    if let Err(failure) = write(&mut input, &mut table) {
+        table.discard(world);
+        return Err(failure);
+    }
+    input.finish(world)?;
+    table.finish(world)?;
+    Ok(())
+}
+
+fn predict(estimates: &[f64], regressors: &[Slot], row: &[u8], intercept: bool) -> f64 {
+    let first = usize::from(intercept);
+    let constant = if intercept { estimates[0] } else { 0.0 };
+    let sum: f64 = regressors
+        .iter()
+        .zip(&estimates[first..])
+        .map(|(slot, estimate)| slot.number(row) * estimate)
+        .sum();
+    missing::normalize(constant + sum)
+}

@@ -1,0 +1,293 @@
+//! REG: against NIST's linear regression data sets, and a published listing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::store::memory::MemoryStore;
+use base::store::{Channel, Creation, Store};
+use sas7bdat::{Reader, Seekable, Variable, WriteOptions, Writer};
+
+use crate::harness::{clean, rows, run_on, store, variables};
+
+/// Folder of known results beside the corpus; `None` (and a line) where there is none.
+fn oracles() -> Option<PathBuf> {
+    let corpus = std::env::var("GRISTMILL_CORPUS");
+    let corpus = corpus.unwrap_or_else(|_| {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus").to_owned()
+    });
+    let folder = Path::new(&corpus).join("oracles");
+    if !folder.is_dir() {
+        println!("skipped: no {}", folder.display());
+    }
+    folder.is_dir().then_some(folder)
+}
+
+/// Names and rows of a CSV file of numbers.
+fn csv(path: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let names = lines
+        .next()
+        .unwrap()
+        .split(',')
+        .map(str::to_owned)
+        .collect();
+    let row = |line: &str| {
+        line.split(',')
+            .map(|cell| cell.trim().parse().unwrap())
+            .collect()
+    };
+    (
+        names,
+        lines.filter(|line| !line.is_empty()).map(row).collect(),
+    )
+}
+
+/// Puts a data set of numbers into the store as D.`name`.
+fn put(store: &MemoryStore, name: &str, names: &[String], rows: &[Vec<f64>]) {
+    let variables: Vec<Variable> = names.iter().map(Variable::numeric).collect();
+    let options = WriteOptions {
+        name: name.to_ascii_uppercase(),
+        ..WriteOptions::default()
+    };
+    let mut writer = Writer::create(
+        Seekable::new(std::io::Cursor::new(Vec::new())),
+        &variables,
+        options,
+    )
+    .unwrap();
+    for row in rows {
+        let bytes: Vec<u8> = row.iter().flat_map(|value| value.to_le_bytes()).collect();
+        writer.write_row(&bytes).unwrap();
+    }
+    let (sink, _) = writer.finish().unwrap();
+    let file = store
+        .create(
+            Channel::Output,
+            Path::new(&format!("/data/{name}.sas7bdat")),
+            Creation::New,
+        )
+        .unwrap();
+    file.write_at(0, sink.into_inner().get_ref()).unwrap();
+    file.close().unwrap();
+}
+
+/// Numbers of the first row of D.E from Intercept on.
+fn estimates(store: &MemoryStore) -> Vec<f64> {
+    let bytes = store.get("/data/e.sas7bdat").unwrap();
+    let mut reader = Reader::open(bytes.as_slice()).unwrap();
+    let first = reader
+        .metadata()
+        .variables
+        .iter()
+        .position(|variable| variable.name == "_RMSE_")
+        .unwrap();
+    let columns = first..reader.metadata().variables.len();
+    let row = reader.next_row().unwrap().unwrap().to_vec();
+    columns
+        .map(|column| reader.decode_numeric(column, &row))
+        .collect()
+}
+
+/// Correct significant digits, at most 15.
+fn digits(found: f64, certified: f64) -> f64 {
+    if found == certified {
+        return 15.0;
+    }
+    let scale = if certified == 0.0 { 1.0 } else { certified };
+    (-((found - certified) / scale).abs().log10()).clamp(0.0, 15.0)
+}
+
+#[test]
+fn nist_data_sets_come_out_to_the_certified_digits() {
+    let Some(oracles) = oracles() else { return };
+    let text = std::fs::read_to_string(oracles.join("nist_lls_exact.json")).unwrap();
+    let known: serde_json::Value = serde_json::from_str(&text).unwrap();
+    // Digits wanted: 9 for lower and average difficulty, 6 for higher.
+    for (name, wanted) in [
+        ("norris", 9.0),
+        ("noint1", 9.0),
+        ("noint2", 9.0),
+        ("longley", 6.0),
+        ("wampler1", 6.0),
+        ("wampler2", 6.0),
+    ] {
+        let (mut names, mut rows) = csv(&oracles.join(format!("nist/{name}.csv")));
+        let texts = |key: &str| -> Vec<f64> {
+            let values = known[name][key].as_array().unwrap();
+            values
+                .iter()
+                .map(|one| one.as_str().unwrap().parse().unwrap())
+                .collect()
+        };
+        let beta = texts("beta");
+        let noint = name.starts_with("noint");
+        // Polynomials: the powers are regressors of their own.
+        if names.len() == 2 {
+            for power in 2..beta.len() {
+                names.push(format!("x{power}"));
+                for row in &mut rows {
+                    row.push(row[1].powi(i32::try_from(power).unwrap()));
+                }
+            }
+        }
+        let store = store();
+        put(&store, "a", &names, &rows);
+        let program = format!(
+            "proc reg data=d.a outest=d.e noprint; model {} = {}{}; run; quit;",
+            names[0],
+            names[1..].join(" "),
+            if noint { " / noint" } else { "" }
+        );
+        let ran = run_on(Arc::new(store.clone()), &program);
+        assert_eq!(ran.exit, 0, "{}", ran.log);
+        let found = estimates(&store);
+        let first = if noint { 3 } else { 1 };
+        // Intercept, dependent (-1), regressors: the order of the data set.
+        let mut ours: Vec<f64> = if noint { vec![] } else { vec![found[1]] };
+        ours.extend(&found[3..]);
+        assert_eq!(ours.len(), beta.len(), "{first}");
+        let least = ours
+            .iter()
+            .zip(&beta)
+            .map(|(one, two)| digits(*one, *two))
+            .fold(15.0, f64::min);
+        let deviation: f64 = known[name]["residual_sd"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        let spread = digits(found[0], deviation);
+        println!("{name}: estimates {least:.1} digits, deviation {spread:.1}");
+        assert!(least >= wanted, "{name}: {least}");
+        if deviation > 0.0 {
+            assert!(spread >= wanted, "{name}: {spread}");
+        }
+    }
+}
+
+#[test]
+fn the_fitness_example_prints_the_published_figures() {
+    let Some(oracles) = oracles() else { return };
+    let (names, rows) = csv(&oracles.join("data/fitness.csv"));
+    let store = store();
+    put(&store, "fitness", &names, &rows);
+    let program = "proc reg data=d.fitness;
+        model Oxygen=Age Weight RunTime RunPulse RestPulse MaxPulse; run; quit;";
+    let ran = run_on(Arc::new(store), program);
+    assert_eq!(ran.exit, 0, "{}", ran.log);
+    let words: Vec<&str> = ran.listing.split_whitespace().collect();
+    let text = words.join(" ");
+    for part in [
+        "Number of Observations Used 31",
+        "Model 6 722.54361 120.42393 22.43 <.0001",
+        "Error 24 128.83794 5.36825",
+        "Corrected Total 30 851.38154",
+        "Root MSE 2.31695 R-Square 0.8487",
+        "Dependent Mean 47.37581 Adj R-Sq 0.8108",
+        "Coeff Var 4.89057",
+        "Intercept 1 102.93448 12.40326 8.30 <.0001",
+        "RunTime 1 -2.62865 0.38456 -6.84 <.0001",
+    ] {
+        assert!(text.contains(part), "{part}:\n{}", ran.listing);
+    }
+}
+
+const LINE: &str = "data d.a; do g = 1 to 2; do i = 1 to 10; x = i; z = i * i;
+    y = 1 + g * x; if i = 10 then y = .; output; end; end; run;";
+
+#[test]
+fn by_groups_outest_and_output() {
+    let (ran, store) = clean(&format!(
+        "{LINE} proc reg data=d.a outest=d.e noprint; by g; model y = x;
+           output out=d.p(drop=z) p=fit r=rest; run; quit;"
+    ));
+    assert_eq!(
+        variables(&store, "/data/e.sas7bdat"),
+        [
+            "g",
+            "_MODEL_",
+            "_TYPE_",
+            "_DEPVAR_",
+            "_RMSE_",
+            "Intercept",
+            "y",
+            "x"
+        ]
+    );
+    let lines = rows(&store, "/data/e.sas7bdat");
+    let numbers = |line: &str| -> Vec<f64> {
+        line.split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect()
+    };
+    for (line, slope) in lines.iter().zip([1.0, 2.0]) {
+        let found = numbers(line);
+        assert!(
+            (found[2] - 1.0).abs() < 1e-12 && (found[4] - slope).abs() < 1e-12,
+            "{line}"
+        );
+    }
+    let predicted = rows(&store, "/data/p.sas7bdat");
+    assert_eq!(predicted.len(), 20);
+    let last = numbers(&predicted[19].replace(" .", ""));
+    assert!(
+        (last[3] - 21.0).abs() < 1e-12,
+        "predicted where only y is missing: {}",
+        predicted[19]
+    );
+    assert!(
+        predicted[19].ends_with(" ."),
+        "no residual there: {}",
+        predicted[19]
+    );
+    assert!(ran.listing.is_empty(), "NOPRINT: {}", ran.listing);
+}
+
+#[test]
+fn what_depends_on_other_regressors_is_told() {
+    let (ran, _) = clean(&format!(
+        "{LINE} data d.b; set d.a; w = 2 * x - z; run;
+         proc reg data=d.b; where g = 1; model y = x z w / vif ss1 clb; run; quit;"
+    ));
+    assert!(
+        ran.listing.contains("Model is not full rank"),
+        "{}",
+        ran.listing
+    );
+    assert!(ran.listing.contains("w 0"), "{}", ran.listing);
+}
+
+#[test]
+fn weights_and_frequencies_count_as_rows() {
+    let (_, store) = clean(&format!(
+        "{LINE} data d.b; set d.a; do k = 1 to g; output; end; run;
+         proc reg data=d.b outest=d.e noprint; model y = x z; run; quit;
+         proc reg data=d.a outest=d.f noprint; freq g; model y = x z; run; quit;"
+    ));
+    let (one, other) = (
+        rows(&store, "/data/e.sas7bdat"),
+        rows(&store, "/data/f.sas7bdat"),
+    );
+    let numbers = |line: &str| -> Vec<f64> {
+        line.split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect()
+    };
+    for (left, right) in numbers(&one[0]).iter().zip(numbers(&other[0])) {
+        assert!(
+            (left - right).abs() < 1e-9 * left.abs().max(1.0),
+            "{one:?} {other:?}"
+        );
+    }
+}
+
+#[test]
+fn a_step_without_a_model_is_refused() {
+    let ran = run_on(
+        Arc::new(store()),
+        &format!("{LINE} proc reg data=d.a; by g; run; quit;"),
+    );
+    assert_eq!(ran.exit, 2);
+    assert!(ran.log.contains("needs a MODEL statement"), "{}", ran.log);
+}
