@@ -12,6 +12,8 @@ use engine::sort::{KeyField, SortKey};
 use lang::ast::ByList;
 use sas7bdat::{Encoding, Kind};
 
+use crate::table::Table;
+
 /// The BY variables of a step, and the group it is in.
 pub(crate) struct ByGroups {
     fields: Vec<Field>,
@@ -82,6 +84,16 @@ impl ByGroups {
                 self.text(row)
             ))),
             _ => Ok(true),
+        }
+    }
+
+    /// Puts the group's values into the first variables of `table`.
+    pub(crate) fn copy(&self, table: &mut Table) {
+        for (index, field) in self.fields.iter().enumerate() {
+            match field.variable.kind {
+                Kind::Numeric => table.number(index, field.slot.number(&self.current)),
+                Kind::Character => table.text(index, field.slot.bytes(&self.current)),
+            }
         }
     }
 

@@ -68,20 +68,14 @@ mod tests {
         ];
         for first in values {
             for second in values {
-                let t = std::time::Instant::now();
                 t_probability(first, second);
-                if t.elapsed().as_millis() > 50 { println!("tp {first} {second} {:?}", t.elapsed()); }
-                let t = std::time::Instant::now();
                 t_quantile(0.975, second);
-                if t.elapsed().as_millis() > 50 { println!("tq {second} {:?}", t.elapsed()); }
                 for third in values {
-                let t = std::time::Instant::now();
                     f_probability(first, second, third);
-                if t.elapsed().as_millis() > 50 { println!("fp {first} {second} {third} {:?}", t.elapsed()); }
                 }
             }
         }
-        assert_eq!(t_probability(f64::INFINITY, 3.0), 0.0);
+        assert!(t_probability(f64::INFINITY, 3.0) < 1e-300);
         assert!(f_probability(f64::NAN, 1.0, 2.0).is_nan());
     }
 }

@@ -4,8 +4,11 @@ mod by;
 mod contents;
 mod datasets;
 mod delete;
+mod distribution;
+mod linear;
 mod means;
 mod print;
+mod reg;
 mod sort;
 mod table;
 mod target;
@@ -21,6 +24,7 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
         Box::new(means::Means("MEANS")),
         Box::new(means::Means("SUMMARY")),
         Box::new(print::Print),
+        Box::new(reg::Reg),
         Box::new(sort::Sort),
     ]
 }

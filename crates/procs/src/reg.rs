@@ -457,24 +457,8 @@ fn write_output(
         .iter()
         .map(|model| model.dependents.len())
         .sum();
-    let mut variables: Vec<Variable> = input
-        .fields()
-        .iter()
-        .map(|field| field.variable.clone())
-        .collect();
-    let first = variables.len();
-    let dependents = bound.dependents.len();
-    for (what, names) in [
-        ("Predicted Value", &output.predicted),
-        ("Residual", &output.residual),
-    ] {
-        for (name, dependent) in names.iter().take(dependents).zip(&bound.dependents) {
-            let mut variable = Variable::numeric(name.clone());
-            let of = &design.fields[dependent - 1].variable.name;
-            variable.label = format!("{what} of {of}");
-            variables.push(variable);
-        }
-    }
+    let variables = output_variables(output, bound, design, &input);
+    let (first, dependents) = (input.fields().len(), bound.dependents.len());
     let encoding = input.metadata().encoding;
     let mut table = Table::create(world, &output.out, variables, "REG", encoding)?;
     let copy = table.copier(input.fields());
@@ -518,6 +502,32 @@ fn write_output(
     input.finish(world)?;
     table.finish(world)?;
     Ok(())
+}
+
+/// The input's variables, then predicted values, then residuals.
+fn output_variables(
+    output: &OutputStatement,
+    bound: &Bound<'_>,
+    design: &Design<'_>,
+    input: &Input,
+) -> Vec<Variable> {
+    let mut variables: Vec<Variable> = input
+        .fields()
+        .iter()
+        .map(|field| field.variable.clone())
+        .collect();
+    for (what, names) in [
+        ("Predicted Value", &output.predicted),
+        ("Residual", &output.residual),
+    ] {
+        for (name, dependent) in names.iter().zip(&bound.dependents) {
+            let mut variable = Variable::numeric(name.clone());
+            let of = &design.fields[dependent - 1].variable.name;
+            variable.label = format!("{what} of {of}");
+            variables.push(variable);
+        }
+    }
+    variables
 }
 
 fn predict(estimates: &[f64], regressors: &[Slot], row: &[u8], intercept: bool) -> f64 {

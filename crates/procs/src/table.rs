@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use engine::dataset::copy::{store_number, store_text};
+use engine::dataset::copy::{RowCopy, store_number, store_text};
+use engine::dataset::input::Field;
 use engine::dataset::options::{DatasetOptions, Named, rename_all, select_known};
 use engine::dataset::output::{Output, OutputPlan};
 use engine::expr::Slot;
@@ -104,6 +105,21 @@ impl Table {
         if let Some(slot) = &self.slots[variable] {
             store_text(slot, &mut self.row, value);
         }
+    }
+
+    /// What copies the values of `fields`, which are the first variables of the table, from a row.
+    pub(crate) fn copier(&self, fields: &[Field]) -> RowCopy {
+        let pairs: Vec<(Slot, Slot)> = fields
+            .iter()
+            .zip(&self.slots)
+            .filter_map(|(field, slot)| Some((field.slot, (*slot)?)))
+            .collect();
+        RowCopy::new(&pairs)
+    }
+
+    /// Copies values of another row into the row in progress.
+    pub(crate) fn copy(&mut self, copier: &RowCopy, from: &[u8]) {
+        copier.apply(from, &mut self.row);
     }
 
     /// Writes the row; what is not set again stays for the next one.

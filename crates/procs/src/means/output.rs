@@ -141,12 +141,7 @@ impl OutputTable {
         rules: Rules,
     ) -> Outcome<()> {
         if let Some(by) = by {
-            for (index, field) in by.fields().iter().enumerate() {
-                match field.variable.kind {
-                    Kind::Numeric => self.table.number(index, field.slot.number(by.row())),
-                    Kind::Character => self.table.text(index, field.slot.bytes(by.row())),
-                }
-            }
+            by.copy(&mut self.table);
         }
         let kind = self.by_count + self.class_count;
         if self.chartype {

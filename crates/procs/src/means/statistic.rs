@@ -1,9 +1,9 @@
 //! The statistics that MEANS and SUMMARY know, and how each follows from what was accumulated.
 
 use sas7bdat::missing;
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::cell::{Cell, Depth};
+use crate::distribution::{t_probability, t_quantile};
 
 /// A statistic keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,10 +209,7 @@ impl Statistic {
                 Some(100.0 * variance(cell, rules.vardef)?.sqrt() / mean)
             }
             Self::T => t(cell, rules),
-            Self::ProbT => {
-                let student = StudentsT::new(0.0, 1.0, cell.n - 1.0).ok()?;
-                Some(2.0 * student.cdf(-t(cell, rules)?.abs()))
-            }
+            Self::ProbT => Some(t_probability(t(cell, rules)?, cell.n - 1.0)),
             Self::Lclm => Some(cell.mean(rules.depth)? - half_width(cell, rules)?),
             Self::Uclm => Some(cell.mean(rules.depth)? + half_width(cell, rules)?),
             Self::Skewness => skewness(cell, rules.vardef),
@@ -247,8 +244,7 @@ fn t(cell: &Cell, rules: Rules) -> Option<f64> {
 
 fn half_width(cell: &Cell, rules: Rules) -> Option<f64> {
     let error = standard_error(cell, rules.vardef)?;
-    let student = StudentsT::new(0.0, 1.0, cell.n - 1.0).ok()?;
-    Some(student.inverse_cdf(1.0 - rules.alpha / 2.0) * error)
+    Some(t_quantile(1.0 - rules.alpha / 2.0, cell.n - 1.0) * error)
 }
 
 fn skewness(cell: &Cell, vardef: Vardef) -> Option<f64> {

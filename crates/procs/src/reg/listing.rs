@@ -45,182 +45,210 @@ fn probability(value: f64) -> String {
 
 /// Prints one model of one dependent variable.
 pub(super) fn print(world: &mut World, result: &Result<'_>) {
-    let listing = &mut world.listing;
-    for line in [
-        "The REG Procedure".to_owned(),
-        format!("Model: {}", result.model.name),
-        format!("Dependent Variable: {}", result.dependent),
-    ] {
-        listing.centered_line(&line);
+    heading(world, result);
+    variance(world, result);
+    summary(world, result);
+    if result.fit.singular.iter().any(|singular| *singular) {
+        world.listing.line(
+            "NOTE: Model is not full rank. Least-squares solutions for the parameters are not unique. \
+             Some statistics will be misleading.",
+        );
+        world.listing.line("");
     }
+    estimates(world, result);
+}
+
+fn heading(world: &mut World, result: &Result<'_>) {
+    let listing = &mut world.listing;
+    listing.centered_line("The REG Procedure");
+    listing.centered_line(&format!("Model: {}", result.model.name));
+    listing.centered_line(&format!("Dependent Variable: {}", result.dependent));
     listing.line("");
+    let missing = result.read - result.used;
     for (text, count) in [
         ("Number of Observations Read", result.read),
         ("Number of Observations Used", result.used),
+        ("Number of Observations with Missing Values", missing),
     ] {
-        listing.centered_line(&format!("{text}{count:>12}"));
-    }
-    let missing = result.read - result.used;
-    if missing > 0.0 {
-        listing.centered_line(&format!(
-            "Number of Observations with Missing Values{missing:>12}"
-        ));
+        if count > 0.0 || text.ends_with("Used") {
+            listing.centered_line(&format!("{text:<42}{count:>12}"));
+        }
     }
     listing.line("");
     if !result.model.intercept {
         listing.line("NOTE: No intercept in model. R-Square is redefined.");
         listing.line("");
     }
+}
+
+fn variance(world: &mut World, result: &Result<'_>) {
+    let line = |cells: [&str; 6]| {
+        let [source, degrees, square, mean, f, p] = cells;
+        format!("{source:<20}{degrees:>5}{square:>15}{mean:>15}{f:>11}{p:>10}")
+    };
+    let listing = &mut world.listing;
     listing.centered_line("Analysis of Variance");
     listing.line("");
-    let row = |source: &str, degrees: f64, square: f64, rest: [String; 3]| {
-        let [mean, f, p] = rest;
-        format!(
-            "{source:<20}{degrees:>5}{:>15}{mean:>15}{f:>11}{p:>10}",
-            eleven(square)
-        )
+    listing.centered_line(&line(["", "", "Sum of", "Mean", "", ""]));
+    listing.centered_line(&line([
+        "Source", "DF", "Squares", "Square", "F Value", "Pr > F",
+    ]));
+    listing.line("");
+    let total = if result.model.intercept {
+        "Corrected Total"
+    } else {
+        "Uncorrected Total"
     };
-    listing.centered_line(&format!(
-        "{:<20}{:>5}{:>15}{:>15}{:>11}{:>10}",
-        "", "", "Sum of", "Mean", "", ""
-    ));
-    listing.centered_line(&format!(
-        "{:<20}{:>5}{:>15}{:>15}{:>11}{:>10}",
-        "Source", "DF", "Squares", "Square", "F Value", "Pr > F"
-    ));
+    listing.centered_line(&line([
+        "Model",
+        &result.model_degrees.to_string(),
+        &eleven(result.model_square),
+        &eleven(result.model_square / result.model_degrees),
+        &statistic(result.f),
+        &probability(result.f_probability),
+    ]));
+    listing.centered_line(&line([
+        "Error",
+        &result.error_degrees.to_string(),
+        &eleven(result.fit.error),
+        &eleven(result.mean_square),
+        "",
+        "",
+    ]));
+    let degrees = (result.model_degrees + result.error_degrees).to_string();
+    listing.centered_line(&line([
+        total,
+        &degrees,
+        &eleven(result.total_square),
+        "",
+        "",
+        "",
+    ]));
     listing.line("");
-    let none = || [String::new(), String::new(), String::new()];
-    let model_mean = result.model_square / result.model_degrees;
-    let rows = [
-        row(
-            "Model",
-            result.model_degrees,
-            result.model_square,
-            [
-                eleven(model_mean),
-                statistic(result.f),
-                probability(result.f_probability),
-            ],
-        ),
-        row(
-            "Error",
-            result.error_degrees,
-            result.fit.error,
-            [eleven(result.mean_square), String::new(), String::new()],
-        ),
-        row(
-            if result.model.intercept {
-                "Corrected Total"
-            } else {
-                "Uncorrected Total"
-            },
-            result.model_degrees + result.error_degrees,
-            result.total_square,
-            none(),
-        ),
-    ];
-    for row in rows {
-        listing.centered_line(&row);
-    }
-    listing.line("");
-    for (left, left_value, right, right_value) in [
+}
+
+fn summary(world: &mut World, result: &Result<'_>) {
+    let fraction = |value: f64| format!("{value:.4}");
+    for (left, value, right, other) in [
         (
             "Root MSE",
-            eleven(result.root_mse),
+            result.root_mse,
             "R-Square",
-            format!("{:.4}", result.r_square),
+            fraction(result.r_square),
         ),
         (
             "Dependent Mean",
-            eleven(result.dependent_mean),
+            result.dependent_mean,
             "Adj R-Sq",
-            format!("{:.4}", result.adjusted_r_square),
+            fraction(result.adjusted_r_square),
         ),
         (
             "Coeff Var",
-            eleven(result.coefficient_of_variation),
+            result.coefficient_of_variation,
             "",
             String::new(),
         ),
     ] {
-        listing.centered_line(&format!(
-            "{left:<16}{left_value:>14}    {right:<10}{right_value:>10}"
+        let line = format!("{left:<16}{:>14}    {right:<10}{other:>10}", eleven(value));
+        world.listing.centered_line(&line);
+    }
+    world.listing.line("");
+}
+
+/// A column of the table of estimates: the two lines of its heading, its width, and a cell.
+struct Column<'a> {
+    heading: [&'static str; 2],
+    width: usize,
+    cell: Box<dyn Fn(usize) -> String + 'a>,
+}
+
+fn columns<'a>(result: &'a Result<'_>) -> Vec<Column<'a>> {
+    let column = |heading, width, cell: Box<dyn Fn(usize) -> String + 'a>| Column {
+        heading,
+        width,
+        cell,
+    };
+    let (estimates, errors) = (&result.fit.estimates, &result.errors);
+    let limit = move |index: usize, side: f64| {
+        eleven(estimates[index] + side * result.t_quantile * errors[index])
+    };
+    let mut columns = vec![
+        column(
+            ["", "DF"],
+            3,
+            Box::new(|index| u8::from(!result.fit.singular[index]).to_string()),
+        ),
+        column(
+            ["Parameter", "Estimate"],
+            15,
+            Box::new(|index| eleven(estimates[index])),
+        ),
+        column(
+            ["Standard", "Error"],
+            15,
+            Box::new(|index| eleven(errors[index])),
+        ),
+        column(
+            ["", "t Value"],
+            10,
+            Box::new(|index| statistic(estimates[index] / errors[index])),
+        ),
+        column(
+            ["", "Pr > |t|"],
+            12,
+            Box::new(|index| probability(result.probabilities[index])),
+        ),
+    ];
+    if result.model.ss1 {
+        let cell = Box::new(|index: usize| eleven(result.fit.sequential[index]));
+        columns.push(column(["", "Type I SS"], 15, cell));
+    }
+    if result.model.vif {
+        let cell = Box::new(|index: usize| eleven(result.inflation(index)));
+        columns.push(column(["Variance", "Inflation"], 15, cell));
+    }
+    if result.model.limits {
+        columns.push(column(
+            ["95% Confidence", "Lower"],
+            16,
+            Box::new(move |index| limit(index, -1.0)),
+        ));
+        columns.push(column(
+            ["Limits", "Upper"],
+            16,
+            Box::new(move |index| limit(index, 1.0)),
         ));
     }
-    listing.line("");
-    if result.fit.singular.iter().any(|singular| *singular) {
-        listing.line(
-            "NOTE: Model is not full rank. Least-squares solutions for the parameters are not unique. \
-             Some statistics will be misleading.",
-        );
-        listing.line("");
-    }
-    estimates(world, result);
+    columns
 }
 
 fn estimates(world: &mut World, result: &Result<'_>) {
-    let listing = &mut world.listing;
-    let model = result.model;
-    listing.centered_line("Parameter Estimates");
-    listing.line("");
-    let width = result
+    let columns = columns(result);
+    let names: Vec<String> = result
         .names
         .iter()
-        .map(String::len)
-        .max()
-        .unwrap_or(0)
-        .max(9)
-        + 3;
-    let mut above = format!(
-        "{:<width$}{:>3}{:>15}{:>15}{:>10}{:>12}",
-        "", "", "Parameter", "Standard", "", ""
-    );
-    let mut heading = format!(
-        "{:<width$}{:>3}{:>15}{:>15}{:>10}{:>12}",
-        "Variable", "DF", "Estimate", "Error", "t Value", "Pr > |t|"
-    );
-    if model.ss1 {
-        above += &format!("{:>15}", "");
-        heading += &format!("{:>15}", "Type I SS");
+        .zip(&result.fit.singular)
+        .map(|(name, singular)| format!("{name}{}", if *singular { " 0" } else { "" }))
+        .collect();
+    let width = names.iter().map(String::len).max().unwrap_or(0).max(9) + 3;
+    let line = |first: &str, cell: &dyn Fn(&Column<'_>) -> String| {
+        let cells = columns
+            .iter()
+            .map(|column| format!("{:>1$}", cell(column), column.width));
+        format!("{first:<width$}{}", cells.collect::<String>())
+    };
+    let mut lines = vec![
+        "Parameter Estimates".to_owned(),
+        String::new(),
+        line("", &|column| column.heading[0].to_owned()),
+        line("Variable", &|column| column.heading[1].to_owned()),
+        String::new(),
+    ];
+    for (index, name) in names.iter().enumerate() {
+        lines.push(line(name, &|column| (column.cell)(index)));
     }
-    if model.vif {
-        above += &format!("{:>15}", "Variance");
-        heading += &format!("{:>15}", "Inflation");
+    lines.push(String::new());
+    for line in lines {
+        world.listing.centered_line(&line);
     }
-    if model.limits {
-        above += &format!("{:>30}", "");
-        heading += &format!("{:>30}", "95% Confidence Limits");
-    }
-    listing.centered_line(&above);
-    listing.centered_line(&heading);
-    listing.line("");
-    for (index, name) in result.names.iter().enumerate() {
-        let degrees = u8::from(!result.fit.singular[index]);
-        let (estimate, error) = (result.fit.estimates[index], result.errors[index]);
-        let biased = if result.fit.singular[index] { " 0" } else { "" };
-        let mut line = format!(
-            "{:<width$}{degrees:>3}{:>15}{:>15}{:>10}{:>12}",
-            format!("{name}{biased}"),
-            eleven(estimate),
-            eleven(error),
-            statistic(estimate / error),
-            probability(result.probabilities[index])
-        );
-        if model.ss1 {
-            line += &format!("{:>15}", eleven(result.fit.sequential[index]));
-        }
-        if model.vif {
-            line += &format!("{:>15}", eleven(result.inflation(index)));
-        }
-        if model.limits {
-            let half = result.t_quantile * error;
-            line += &format!(
-                "{:>15}{:>15}",
-                eleven(estimate - half),
-                eleven(estimate + half)
-            );
-        }
-        listing.centered_line(&line);
-    }
-    listing.line("");
 }

@@ -10,6 +10,7 @@ mod log;
 mod means;
 mod models;
 mod procedures;
+mod reg;
 mod semantics;
 mod sorting;
 mod textfiles;
