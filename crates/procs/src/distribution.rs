@@ -1,7 +1,7 @@
 //! Probabilities that procedures print; whatever the arguments, a missing value where there is none.
 
 use sas7bdat::missing;
-use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, StudentsT};
 
 /// Degrees of freedom are counts of rows or parameters; with more than this many nothing changes in
 /// the digits that a double has.
@@ -43,6 +43,15 @@ pub(crate) fn f_probability(f: f64, above: f64, below: f64) -> f64 {
     }
 }
 
+/// Probability of a chi-square value at least as large.
+pub(crate) fn chi_square_probability(value: f64, degrees: f64) -> f64 {
+    match counted(degrees).and_then(|degrees| ChiSquared::new(degrees).ok()) {
+        Some(_) if value.is_infinite() && value > 0.0 => 0.0,
+        Some(chi_square) if value >= 0.0 => chi_square.sf(value),
+        _ => missing::missing(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +61,7 @@ mod tests {
     fn known_values() {
         assert!((t_probability(2.364_624_251_592_784, 7.0) - 0.05).abs() < 1e-10);
         assert!((t_quantile(0.975, 7.0) - 2.364_624_251_592_784).abs() < 1e-8);
+        assert!((chi_square_probability(5.991_464_547_107_979, 2.0) - 0.05).abs() < 1e-12);
         assert!((f_probability(4.256_494_729_093_75, 2.0, 9.0) - 0.05).abs() < 1e-10);
     }
 
@@ -70,6 +80,7 @@ mod tests {
             for second in values {
                 t_probability(first, second);
                 t_quantile(0.975, second);
+                chi_square_probability(first, second);
                 for third in values {
                     f_probability(first, second, third);
                 }

@@ -5,6 +5,8 @@ mod contents;
 mod datasets;
 mod delete;
 mod distribution;
+mod freq;
+mod levels;
 mod linear;
 mod means;
 mod print;
@@ -21,6 +23,7 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
         Box::new(contents::Contents),
         Box::new(datasets::Datasets),
         Box::new(delete::Delete),
+        Box::new(freq::Freq),
         Box::new(means::Means("MEANS")),
         Box::new(means::Means("SUMMARY")),
         Box::new(print::Print),

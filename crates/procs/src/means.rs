@@ -3,7 +3,6 @@
 
 mod cell;
 mod groups;
-mod levels;
 mod listing;
 mod output;
 mod statements;
@@ -23,12 +22,12 @@ use sas7bdat::{Encoding, Kind};
 
 use self::cell::Depth;
 use self::groups::{Groups, add_row};
-use self::levels::{ClassVariable, Classes};
 use self::listing::Printed;
 use self::output::OutputTable;
 use self::statements::{Statements, Types, parse};
 use self::statistic::{Rules, Wanted};
 use crate::by::ByGroups;
+use crate::levels::{ClassVariable, Classes};
 
 /// PROC MEANS, and PROC SUMMARY, which prints only if told to.
 pub(crate) struct Means(pub(crate) &'static str);

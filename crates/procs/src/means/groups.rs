@@ -5,7 +5,7 @@ use std::ops::Range;
 use engine::failure::{Failure, Outcome};
 
 use super::cell::{Cell, Depth};
-use super::levels::Levels;
+use crate::levels::Levels;
 
 /// The groups of one type (one set of class variables).
 pub(super) struct Groups {

@@ -6,8 +6,8 @@ use engine::session::World;
 use sas7bdat::{Encoding, Kind};
 
 use super::groups::Groups;
-use super::levels::Classes;
 use super::statistic::{Rules, Statistic, Wanted};
+use crate::levels::Classes;
 
 /// What a table is made of.
 pub(super) struct Printed<'a> {

@@ -10,10 +10,10 @@ use sas7bdat::{Format, Kind, Variable, missing};
 
 use super::Analysis;
 use super::groups::Groups;
-use super::levels::Classes;
 use super::statements::OutputStatement;
 use super::statistic::{Rules, Wanted};
 use crate::by::ByGroups;
+use crate::levels::Classes;
 use crate::table::Table;
 
 /// Longest name of a variable.

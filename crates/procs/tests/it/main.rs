@@ -4,6 +4,7 @@
 mod attributes;
 mod datastep;
 mod faults;
+mod freq;
 mod harness;
 mod hashes;
 mod log;

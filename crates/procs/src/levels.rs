@@ -13,11 +13,11 @@ use engine::format;
 use sas7bdat::Kind;
 
 /// A class variable and its place in keys.
-pub(super) struct ClassVariable {
-    pub(super) field: Field,
-    pub(super) descending: bool,
+pub(crate) struct ClassVariable {
+    pub(crate) field: Field,
+    pub(crate) descending: bool,
     /// Missing values are a level, and not left out.
-    pub(super) missing: bool,
+    pub(crate) missing: bool,
     /// Values are grouped as the variable's format shows them.
     by_format: bool,
     /// Bytes in a key.
@@ -28,7 +28,7 @@ pub(super) struct ClassVariable {
 const FORMATTED: usize = 40;
 
 impl ClassVariable {
-    pub(super) fn new(field: Field, descending: bool, missing: bool) -> Self {
+    pub(crate) fn new(field: Field, descending: bool, missing: bool) -> Self {
         let format = &field.variable.format;
         // BEST and no format at all show different numbers differently, as far as they can.
         let by_format = field.variable.kind == Kind::Numeric
@@ -78,7 +78,7 @@ impl ClassVariable {
     }
 
     /// The number of a part of a key.
-    pub(super) fn number(&self, part: &[u8]) -> f64 {
+    pub(crate) fn number(&self, part: &[u8]) -> f64 {
         let mut bytes: [u8; 8] = part.try_into().expect("numbers have eight bytes");
         if self.descending {
             bytes = bytes.map(|byte| !byte);
@@ -92,22 +92,22 @@ impl ClassVariable {
     }
 
     /// The text of a part of a key.
-    pub(super) fn text(&self, part: &[u8]) -> Vec<u8> {
+    pub(crate) fn text(&self, part: &[u8]) -> Vec<u8> {
         let turn = if self.descending { 0xff } else { 0 };
         part.iter().map(|byte| byte ^ turn).collect()
     }
 }
 
 /// The class variables of a step.
-pub(super) struct Classes {
-    pub(super) variables: Vec<ClassVariable>,
+pub(crate) struct Classes {
+    pub(crate) variables: Vec<ClassVariable>,
     by_format: bool,
     key: Vec<u8>,
     formatted: Vec<u8>,
 }
 
 impl Classes {
-    pub(super) fn new(variables: Vec<ClassVariable>) -> Self {
+    pub(crate) fn new(variables: Vec<ClassVariable>) -> Self {
         Self {
             by_format: variables.iter().any(|variable| variable.by_format),
             variables,
@@ -117,12 +117,12 @@ impl Classes {
     }
 
     /// Bytes of a key.
-    pub(super) fn key_bytes(&self) -> usize {
+    pub(crate) fn key_bytes(&self) -> usize {
         self.variables.iter().map(|variable| variable.bytes).sum()
     }
 
     /// Where each variable's part of a key lies.
-    pub(super) fn parts(&self) -> Vec<Range<usize>> {
+    pub(crate) fn parts(&self) -> Vec<Range<usize>> {
         let mut end = 0;
         let part = |variable: &ClassVariable| {
             end += variable.bytes;
@@ -134,7 +134,7 @@ impl Classes {
     /// The key of a row, and what tells its level if that is not the key itself; `None` if the row
     /// is left out.
     #[inline]
-    pub(super) fn key(&mut self, row: &[u8]) -> Option<(&[u8], &[u8])> {
+    pub(crate) fn key(&mut self, row: &[u8]) -> Option<(&[u8], &[u8])> {
         self.key.clear();
         for variable in &self.variables {
             if !variable.append(row, &mut self.key) {
@@ -161,7 +161,7 @@ impl Classes {
     }
 
     /// What tells the level of a key of which only some parts are left.
-    pub(super) fn told(&self, key: &[u8], kept: &[(usize, Range<usize>)]) -> Vec<u8> {
+    pub(crate) fn told(&self, key: &[u8], kept: &[(usize, Range<usize>)]) -> Vec<u8> {
         if !self.by_format {
             return key.to_owned();
         }
@@ -185,7 +185,7 @@ impl Classes {
 }
 
 /// Groups by number, found by what tells them apart.
-pub(super) struct Levels {
+pub(crate) struct Levels {
     /// Bytes that tell a level.
     bytes: usize,
     told: Vec<u8>,
@@ -196,7 +196,7 @@ pub(super) struct Levels {
 const EMPTY: u32 = u32::MAX;
 
 impl Levels {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             bytes: 0,
             told: Vec::new(),
@@ -207,7 +207,7 @@ impl Levels {
 
     /// Number of the group that `told` tells; the next free number for a new one.
     #[inline]
-    pub(super) fn number(&mut self, told: &[u8]) -> usize {
+    pub(crate) fn number(&mut self, told: &[u8]) -> usize {
         if self.count * 2 >= self.places.len() {
             self.grow();
         }
@@ -245,7 +245,7 @@ impl Levels {
     }
 
     /// Memory of a level beside its cells.
-    pub(super) fn bytes_each(told: usize) -> usize {
+    pub(crate) fn bytes_each(told: usize) -> usize {
         told + 4 * size_of::<u32>()
     }
 }

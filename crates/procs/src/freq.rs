@@ -1,0 +1,296 @@
+//! PROC FREQ: one pass over the input; all tables are counted at once.
+
+mod counts;
+mod listing;
+mod statements;
+
+use base::diag::Span;
+use engine::dataset::input::{Field, Input};
+use engine::dataset::options::select_all;
+use engine::expr::Slot;
+use engine::failure::{Failure, Outcome};
+use engine::procedure::Procedure;
+use engine::session::World;
+use lang::ast::{ProcStep, VariableList};
+use sas7bdat::{Kind, Variable, missing};
+
+use self::counts::{Counts, Crossed};
+use self::statements::{Options, Statements, Tables, parse};
+use crate::by::ByGroups;
+use crate::levels::{ClassVariable, Classes};
+use crate::table::Table;
+
+/// PROC FREQ.
+pub(crate) struct Freq;
+
+/// One request of a TABLES statement.
+struct Request<'a> {
+    counts: Counts,
+    options: &'a Options,
+    /// Of the last request of a statement with OUT=.
+    out: Option<Table>,
+    by_count: usize,
+}
+
+impl Procedure for Freq {
+    fn name(&self) -> &'static str {
+        "FREQ"
+    }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        let statements = parse(step, world)?;
+        let mut input = Input::open(world, &statements.data)?;
+        if let Some(condition) = &statements.condition {
+            input.filter(condition)?;
+        }
+        let mut by = match &statements.by {
+            Some(list) => Some(ByGroups::new(&input, list)?),
+            None => None,
+        };
+        let weight = match &statements.weight {
+            Some((name, span)) => Some(weight(&input, name, span)?),
+            None => None,
+        };
+        let mut requests = Vec::new();
+        for tables in &statements.tables {
+            requests.extend(bind(tables, &input, by.as_ref(), world)?);
+        }
+        if statements.printed {
+            world.listing.begin();
+            world.listing.centered_line("The FREQ Procedure");
+            world.listing.line("");
+        }
+        let done = pass(
+            &mut input,
+            by.as_mut(),
+            weight,
+            &statements,
+            &mut requests,
+            world,
+        );
+        if statements.printed {
+            world.listing.end();
+        }
+        let tables: Vec<Table> = requests
+            .into_iter()
+            .filter_map(|request| request.out)
+            .collect();
+        if let Err(failure) = done {
+            for table in tables {
+                table.discard(world);
+            }
+            return Err(failure);
+        }
+        input.finish(world)?;
+        for table in tables {
+            table.finish(world)?;
+        }
+        Ok(())
+    }
+}
+
+fn weight(input: &Input, name: &str, span: &Span) -> Outcome<Slot> {
+    let list = [VariableList::Name(name.to_owned(), span.clone())];
+    let field = found(input, &list)?.remove(0);
+    if field.variable.kind == Kind::Character {
+        let message =
+            format!("Variable {name} in list does not match type prescribed for this list");
+        return Err(Failure::at(span, message));
+    }
+    Ok(field.slot)
+}
+
+fn found(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
+    let file = input.member().full_name();
+    let found = select_all(input.fields(), lists, |name, span| {
+        Failure::at(span, format!("Variable {name} not found on file {file}."))
+    })?;
+    Ok(found
+        .into_iter()
+        .map(|index| input.fields()[index].clone())
+        .collect())
+}
+
+/// All tables that a statement asks for.
+fn bind<'a>(
+    tables: &'a Tables,
+    input: &Input,
+    by: Option<&ByGroups>,
+    world: &mut World,
+) -> Outcome<Vec<Request<'a>>> {
+    let mut products: Vec<Vec<Field>> = Vec::new();
+    for request in &tables.requests {
+        let mut crossed: Vec<Vec<Field>> = vec![Vec::new()];
+        for factor in request {
+            let fields = found(input, factor)?;
+            crossed = crossed
+                .iter()
+                .flat_map(|left| {
+                    fields
+                        .iter()
+                        .map(|field| [left.as_slice(), std::slice::from_ref(field)].concat())
+                })
+                .collect();
+        }
+        products.extend(crossed);
+    }
+    let by_fields = by.map_or(&[][..], ByGroups::fields);
+    let last = products.len().saturating_sub(1);
+    let mut requests = Vec::new();
+    for (number, fields) in products.into_iter().enumerate() {
+        let out = match &tables.options.out {
+            Some(out) if number == last => {
+                let variables = out_variables(by_fields, &fields, &tables.options);
+                let encoding = input.metadata().encoding;
+                Some(Table::create(world, out, variables, "FREQ", encoding)?)
+            }
+            _ => None,
+        };
+        let missing = tables.options.missing;
+        let classes = fields
+            .into_iter()
+            .map(|field| ClassVariable::new(field, false, missing))
+            .collect();
+        requests.push(Request {
+            counts: Counts::new(Classes::new(classes), world.options.sort_memory()),
+            options: &tables.options,
+            out,
+            by_count: by_fields.len(),
+        });
+    }
+    Ok(requests)
+}
+
+fn out_variables(by: &[Field], fields: &[Field], options: &Options) -> Vec<Variable> {
+    let mut variables: Vec<Variable> = by
+        .iter()
+        .chain(fields)
+        .map(|field| field.variable.clone())
+        .collect();
+    let mut described = vec![
+        ("COUNT", "Frequency Count"),
+        ("PERCENT", "Percent of Total Frequency"),
+    ];
+    if options.out_percents && fields.len() > 1 {
+        if fields.len() > 2 {
+            described.push(("PCT_TABL", "Percent of 2-Way Table Frequency"));
+        }
+        described.push(("PCT_ROW", "Percent of Row Frequency"));
+        described.push(("PCT_COL", "Percent of Column Frequency"));
+    }
+    for (name, label) in described {
+        let mut variable = Variable::numeric(name);
+        label.clone_into(&mut variable.label);
+        variables.push(variable);
+    }
+    variables
+}
+
+fn pass(
+    input: &mut Input,
+    mut by: Option<&mut ByGroups>,
+    weight: Option<Slot>,
+    statements: &Statements,
+    requests: &mut [Request<'_>],
+    world: &mut World,
+) -> Outcome<()> {
+    let encoding = input.metadata().encoding;
+    let mut emit = |by: Option<&ByGroups>, requests: &mut [Request<'_>]| -> Outcome<()> {
+        if let (Some(by), true) = (by, statements.printed) {
+            world
+                .listing
+                .centered_line(&format!("---------- {} ----------", by.heading()));
+            world.listing.line("");
+        }
+        for request in requests {
+            if statements.printed && !request.options.no_print {
+                listing::print(world, &request.counts, request.options, encoding);
+            }
+            request.write(by)?;
+            request.counts.clear();
+        }
+        Ok(())
+    };
+    while let Some(row) = input.next_row()? {
+        if let Some(by) = &mut by
+            && by.begins(row)?
+        {
+            if !by.row().is_empty() {
+                emit(Some(by), requests)?;
+            }
+            by.enter(row);
+        }
+        let weight = weight.map_or(1.0, |slot| slot.number(row));
+        // As in SAS, what weighs nothing, or not known how much, is not counted.
+        if weight.is_nan() || weight == 0.0 {
+            continue;
+        }
+        for request in &mut *requests {
+            request.counts.add(row, weight)?;
+        }
+    }
+    if by.as_ref().is_none_or(|by| !by.row().is_empty()) {
+        emit(by.as_deref(), requests)?;
+    }
+    Ok(())
+}
+
+impl Request<'_> {
+    /// Writes the cells to OUT=.
+    fn write(&mut self, by: Option<&ByGroups>) -> Outcome<()> {
+        let Some(table) = &mut self.out else {
+            return Ok(());
+        };
+        if let Some(by) = by {
+            by.copy(table);
+        }
+        let cells = self.counts.in_order();
+        let total: f64 = cells.iter().map(|(_, count)| count).sum();
+        let variables = &self.counts.classes.variables;
+        let parts = self.counts.classes.parts();
+        let strata = variables.len().saturating_sub(2);
+        let mut begin = 0;
+        while begin < cells.len() {
+            // One two-way table after the other: the percentages of rows and columns are of these.
+            let head = parts.get(strata).map_or(0, |part| part.start);
+            let same = |cell: &&(&[u8], f64)| cell.0[..head] == cells[begin].0[..head];
+            let count = cells[begin..].iter().take_while(same).count();
+            let stratum = &cells[begin..begin + count];
+            let crossed = (variables.len() > 1)
+                .then(|| Crossed::new(stratum, &parts[strata], &parts[strata + 1]));
+            for (key, count) in stratum {
+                for (index, (variable, part)) in variables.iter().zip(&parts).enumerate() {
+                    let column = self.by_count + index;
+                    match variable.field.variable.kind {
+                        Kind::Numeric => table.number(column, variable.number(&key[part.clone()])),
+                        Kind::Character => table.text(column, &variable.text(&key[part.clone()])),
+                    }
+                }
+                let mut column = self.by_count + variables.len();
+                let mut next = |value: f64| {
+                    table.number(column, missing::normalize(value));
+                    column += 1;
+                };
+                next(*count);
+                next(100.0 * count / total);
+                if let (Some(crossed), true) = (&crossed, self.options.out_percents) {
+                    if strata > 0 {
+                        next(100.0 * count / crossed.total());
+                    }
+                    let of_row = &key[parts[strata].clone()];
+                    let of_column = &key[parts[strata + 1].clone()];
+                    let row = crossed.rows.binary_search(&of_row).unwrap_or_default();
+                    let place = crossed
+                        .columns
+                        .binary_search(&of_column)
+                        .unwrap_or_default();
+                    next(100.0 * count / crossed.row_total(row));
+                    next(100.0 * count / crossed.column_total(place));
+                }
+                table.write()?;
+            }
+            begin += count;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! FREQ.
+
+use std::sync::Arc;
+
+use crate::harness::{clean, rows, run_on, store, variables};
+
+/// Eleven rows with `a` and `b`, one of them without `a`.
+const MAKE: &str = "data d.a; length a $1;
+    do i = 1 to 12;
+      a = 'x'; if i > 5 then a = 'y'; if i = 12 then a = ' ';
+      b = 1; if i > 3 then b = 2; if i > 8 then b = 1;
+      w = i; s = 1; if i > 6 then s = 2; output;
+    end; run;";
+
+fn lines(listing: &str) -> Vec<&str> {
+    listing
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+#[test]
+fn one_way_tables_have_cumulated_figures() {
+    let (ran, _) = clean(&format!("{MAKE} proc freq data=d.a; tables a; run;"));
+    assert_eq!(
+        lines(&ran.listing)[1..],
+        [
+            "The FREQ Procedure",
+            "Cumulative    Cumulative",
+            "a    Frequency    Percent     Frequency       Percent",
+            "-----------------------------------------------------",
+            "x            5      45.45             5         45.45",
+            "y            6      54.55            11        100.00",
+            "Frequency Missing = 1",
+        ]
+    );
+}
+
+#[test]
+fn two_way_tables_are_crossed() {
+    let (ran, _) = clean(&format!("{MAKE} proc freq data=d.a; tables a*b; run;"));
+    assert_eq!(
+        lines(&ran.listing)[2..],
+        [
+            "Table of a by b",
+            "a         b",
+            "Frequency|",
+            "Percent  |",
+            "Row Pct  |",
+            "Col Pct  |1       |2       |  Total",
+            "---------+--------+--------+",
+            "x        |       3|       2|        5",
+            "|   27.27|   18.18|    45.45",
+            "|   60.00|   40.00|",
+            "|   50.00|   40.00|",
+            "---------+--------+--------+",
+            "y        |       3|       3|        6",
+            "|   27.27|   27.27|    54.55",
+            "|   50.00|   50.00|",
+            "|   50.00|   60.00|",
+            "---------+--------+--------+",
+            "Total            6        5        11",
+            "54.55    45.45    100.00",
+            "Frequency Missing = 1",
+        ]
+    );
+}
+
+#[test]
+fn out_has_counts_and_percentages() {
+    let (_, store) = clean(&format!(
+        "{MAKE} proc freq data=d.a noprint; tables b*a / out=d.c outpct; weight w; run;
+         proc freq data=d.a noprint; tables a / out=d.m missing; run;"
+    ));
+    assert_eq!(
+        variables(&store, "/data/c.sas7bdat"),
+        ["b", "a", "COUNT", "PERCENT", "PCT_ROW", "PCT_COL"]
+    );
+    // Weights: b=1: x 1+2+3, y 9+10+11; b=2: x 4+5, y 6+7+8. All 66.
+    let wanted = [
+        [1.0, 6.0, 6.0 / 66.0, 6.0 / 36.0, 6.0 / 15.0],
+        [1.0, 30.0, 30.0 / 66.0, 30.0 / 36.0, 30.0 / 51.0],
+        [2.0, 9.0, 9.0 / 66.0, 9.0 / 30.0, 9.0 / 15.0],
+        [2.0, 21.0, 21.0 / 66.0, 21.0 / 30.0, 21.0 / 51.0],
+    ];
+    for (row, wanted) in rows(&store, "/data/c.sas7bdat").iter().zip(wanted) {
+        let found: Vec<f64> = row
+            .split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let percents = wanted[2..].iter().map(|one| 100.0 * one);
+        let wanted: Vec<f64> = wanted[..2].iter().copied().chain(percents).collect();
+        let close = found
+            .iter()
+            .zip(&wanted)
+            .all(|(one, two)| (one - two).abs() < 1e-10);
+        assert!(close && found.len() == 5, "{row}: {wanted:?}");
+    }
+    let counts: Vec<String> = rows(&store, "/data/m.sas7bdat");
+    assert!(counts[0].starts_with(" 1 8.33"), "{counts:?}");
+    assert!(counts[1].starts_with("x 5 41.6"), "{counts:?}");
+}
+
+#[test]
+fn chi_square_is_printed_with_its_probability() {
+    let (ran, _) = clean(&format!(
+        "{MAKE} proc freq data=d.a; tables a*b / chisq norow nocol nopercent; weight w; run;"
+    ));
+    let words = ran.listing.split_whitespace().collect::<Vec<_>>().join(" ");
+    // By hand; the probability is that of a normal deviate beyond 1.2870 on either side.
+    let value = 144.0f64.powi(2) * 66.0 / (15.0 * 51.0 * 36.0 * 30.0);
+    assert!(
+        words.contains(&format!("Chi-Square 1 {value:.4} 0.1981")),
+        "{words}"
+    );
+    assert!(words.contains("Phi Coefficient -0.1584"), "{words}");
+    assert!(words.contains("Sample Size = 66"), "{words}");
+}
+
+#[test]
+fn lists_and_strata() {
+    let (ran, _) = clean(&format!(
+        "{MAKE} proc freq data=d.a; tables s*a*b; tables (s b)*a / list nocum; run;"
+    ));
+    for part in [
+        "Table 1 of a by b",
+        "Controlling for s=1",
+        "Table 2 of a by b",
+    ] {
+        assert!(ran.listing.contains(part), "{part}: {}", ran.listing);
+    }
+    assert!(
+        lines(&ran.listing).contains(&"s    a    Frequency    Percent"),
+        "{}",
+        ran.listing
+    );
+}
+
+#[test]
+fn by_groups_come_one_by_one() {
+    let (ran, store) = clean(&format!(
+        "{MAKE} proc freq data=d.a; by s; tables a / out=d.o; run;"
+    ));
+    assert_eq!(
+        variables(&store, "/data/o.sas7bdat"),
+        ["s", "a", "COUNT", "PERCENT"]
+    );
+    let found = rows(&store, "/data/o.sas7bdat");
+    assert!(
+        found[0].starts_with("1 x 5 83.3") && found[1].starts_with("1 y 1 16.6"),
+        "{found:?}"
+    );
+    assert_eq!(found[2], "2 y 5 100");
+    assert!(ran.listing.contains("---------- s=2 ----------"));
+}
+
+#[test]
+fn what_is_not_there_is_refused_by_name() {
+    for (program, message) in [
+        ("proc freq data=d.a; tables a / fisher; run;", "FISHER"),
+        ("proc freq data=d.a; tables q; run;", "Variable q not found"),
+        (
+            "proc freq data=d.a; weight a; tables b; run;",
+            "does not match type",
+        ),
+    ] {
+        let ran = run_on(Arc::new(store()), &format!("{MAKE} {program}"));
+        assert_eq!(ran.exit, 2, "{program}");
+        assert!(ran.log.contains(message), "{message}: {}", ran.log);
+    }
+}
