@@ -51,6 +51,17 @@ pub fn split(datetime: f64) -> (Date, u32) {
     )
 }
 
+/// Names of weekdays; the first is that of 1 January 1960.
+pub const WEEKDAYS: [&str; 7] = [
+    "Friday",
+    "Saturday",
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+];
+
 /// `JAN` … `DEC`.
 pub const MONTHS: [&str; 12] = [
     "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC",

@@ -5,6 +5,7 @@ pub mod compile;
 pub mod evaluate;
 pub mod function;
 pub mod like;
+pub mod outside;
 pub mod print;
 
 use sas7bdat::Kind;

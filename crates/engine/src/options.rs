@@ -54,6 +54,14 @@ pub struct Options {
     pub informative: bool,
     /// SORTEQUALS: ties keep their order unless NOEQUALS is given.
     pub sortequals: bool,
+    /// MPRINT: the log shows the statements that macros make.
+    pub mprint: bool,
+    /// MLOGIC: the log tells what macros do.
+    pub mlogic: bool,
+    /// SYMBOLGEN: the log tells what macro variable references resolve to.
+    pub symbolgen: bool,
+    /// MINOPERATOR: `IN` and `#` are operators of macro expressions.
+    pub minoperator: bool,
 }
 
 /// SAS 9.4's defaults on UNIX, with the number of processors given.
@@ -79,6 +87,10 @@ impl Options {
             linesize: 132,
             informative: false,
             sortequals: true,
+            mprint: false,
+            mlogic: false,
+            symbolgen: false,
+            minoperator: false,
         }
     }
 
@@ -106,6 +118,10 @@ impl Options {
             "SOURCE" => &mut self.source,
             "THREADS" => &mut self.threads,
             "SORTEQUALS" => &mut self.sortequals,
+            "MPRINT" => &mut self.mprint,
+            "MLOGIC" => &mut self.mlogic,
+            "SYMBOLGEN" | "SGEN" => &mut self.symbolgen,
+            "MINOPERATOR" | "MINOP" => &mut self.minoperator,
             _ => return Err(unknown(name)),
         };
         *field = on;

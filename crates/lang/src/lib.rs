@@ -37,7 +37,7 @@ mod session;
 mod simple;
 mod source;
 mod step;
-mod symbols;
 
-pub use self::session::{Host, Pulled, Session};
+pub use self::macros::table::{Macros, Scope};
+pub use self::session::{Host, Pulled, Session, Trace, Tracing, resolve};
 pub use self::source::SourceLine;

@@ -6,5 +6,6 @@ mod datastep;
 mod faults;
 mod harness;
 mod log;
+mod macros;
 mod procedures;
 mod sorting;
