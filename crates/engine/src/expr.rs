@@ -1,12 +1,15 @@
 //! Expressions compiled to typed trees that read their variables straight from a row of bytes: a
 //! PDV, or a row as it lies in a data set.
 
+mod call;
 pub mod compile;
 pub mod evaluate;
 pub mod function;
+pub mod general;
 pub mod like;
 pub mod outside;
 pub mod print;
+pub mod surroundings;
 
 use sas7bdat::Kind;
 
@@ -103,6 +106,8 @@ pub enum Number {
     },
     /// A function of numbers.
     Call(function::OfNumbers, Vec<Self>),
+    /// Any other function that gives a number.
+    General(Box<general::General>),
     /// `missing(c)`: 1 if the text is blank.
     Blank(Text),
     /// A text read as a number (`12.` informat); the index counts conversions that failed.
@@ -120,6 +125,8 @@ pub enum Text {
     Concatenate(Box<Self>, Box<Self>),
     /// A function of one text.
     Call(function::OfText, Box<Self>),
+    /// Any other function that gives a text.
+    General(Box<general::General>),
     /// A number as text: BEST with this width, right aligned.
     FromNumber(Box<Number>, u32),
 }
@@ -158,6 +165,7 @@ impl Text {
             Self::Variable(slot) => slot.length,
             Self::Concatenate(left, right) => left.length().saturating_add(right.length()),
             Self::Call(_, argument) => argument.length(),
+            Self::General(call) => call.length.max(1),
             Self::FromNumber(_, width) => *width,
         }
     }

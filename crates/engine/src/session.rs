@@ -134,6 +134,7 @@ impl Session {
             options: setup.options,
             libraries: setup.libraries,
             macros: Macros::new(),
+            formats: Arc::default(),
             executed: Vec::new(),
             util_directory: PathBuf::new(),
             util_files: 0,

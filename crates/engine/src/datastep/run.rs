@@ -84,6 +84,7 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
         row: pdv.row(),
         events: Events {
             counts: vec![0; sites.counted.len()],
+            surroundings: world.surroundings(sites.reads_macros),
         },
         sets: sets
             .into_iter()
@@ -454,6 +455,12 @@ fn tell_events(world: &mut World, sites: &Sites, events: &Events) {
         (
             Site::InvalidNumber,
             "Invalid numeric data, values set to missing.\nEach place is given by: (Number of \
+             times) at (Line):(Column).",
+        ),
+        (
+            Site::InvalidArgument,
+            "Mathematical operations could not be performed at the following places. The results \
+             of the operations have been set to missing values.\nEach place is given by: (Number of \
              times) at (Line):(Column).",
         ),
     ] {

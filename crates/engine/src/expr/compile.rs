@@ -24,6 +24,8 @@ pub enum Site {
     Missing,
     /// Text that was no number.
     InvalidNumber,
+    /// An argument that a function cannot take.
+    InvalidArgument,
 }
 
 /// Notes and counted places gathered while compiling one step.
@@ -37,12 +39,15 @@ pub struct Sites {
     pub to_number: Vec<Span>,
     /// The first text beyond ASCII that was taken before the encoding of the data was known.
     pub unencoded: Option<Span>,
+    /// Some function reads macro variables.
+    pub reads_macros: bool,
     /// Other findings.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Sites {
-    fn add(&mut self, site: Site, span: &Span) -> usize {
+    /// A new counter for `span`.
+    pub fn add(&mut self, site: Site, span: &Span) -> usize {
         self.counted.push((site, span.clone()));
         self.counted.len() - 1
     }
@@ -304,8 +309,7 @@ impl Compiler<'_> {
             )));
         }
         let Some((function, least, most)) = OfNumbers::find(name) else {
-            let message = format!("The function {name} is unknown or not implemented yet.");
-            return Err(Failure::at(span, message));
+            return self.general(name, arguments, span);
         };
         if let (OfNumbers::Missing, [Argument::Value(argument)]) = (function, arguments) {
             return Ok(Value::Number(is_missing(self.value(argument)?)));

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use sas7bdat::missing;
 
+use super::surroundings::Surroundings;
 use super::{Arithmetic, Number, Relation, Text};
 use crate::format;
 
@@ -13,10 +14,13 @@ use crate::format;
 pub struct Events {
     /// Per site: times arithmetic met a missing value, a division by zero or a failed conversion.
     pub counts: Vec<u64>,
+    /// What functions know and remember.
+    pub surroundings: Surroundings,
 }
 
 impl Events {
-    fn count(&mut self, site: usize) {
+    /// Counts that something happened at a site.
+    pub fn count(&mut self, site: usize) {
         if let Some(count) = self.counts.get_mut(site) {
             *count += 1;
         }
@@ -132,6 +136,7 @@ impl Number {
                 )
             }
             Self::Call(function, arguments) => function.value(arguments, row, events),
+            Self::General(call) => call.number(row, events),
             Self::CompareText { .. }
             | Self::InText(..)
             | Self::Like { .. }
@@ -223,6 +228,7 @@ impl Text {
                 Cow::Owned(joined)
             }
             Self::Call(function, argument) => function.value(argument.value(row, events)),
+            Self::General(call) => Cow::Owned(call.text(row, events)),
             Self::FromNumber(number, width) => {
                 let value = number.value(row, events);
                 Cow::Owned(format::best(value, *width as usize).into_bytes())

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use base::diag::Span;
 use lang::ast::{Argument, Expr, ExprKind, VariableList};
-use sas7bdat::Format;
 
 use super::compile::{Compiler, Scope, Sites};
 use super::evaluate::Events;
@@ -34,7 +33,7 @@ impl Scope for Nothing {
 ///
 /// Errors are sentences without a final period.
 pub fn call(
-    _world: &World,
+    world: &World,
     name: &str,
     arguments: &[String],
     format: Option<&str>,
@@ -64,18 +63,19 @@ pub fn call(
     let value = compiler
         .value(&expr)
         .map_err(|failure| sentence(&failure, name))?;
-    let mut events = Events::default();
-    events.counts.resize(sites.counted.len(), 0);
+    let mut events = Events {
+        counts: vec![0; sites.counted.len()],
+        surroundings: world.surroundings(sites.reads_macros),
+    };
     let shown = match value {
         Value::Number(number) => {
             let value = number.value(&[], &mut events);
             match format {
                 None => format::best(value, 12),
                 Some(name) => {
-                    let format = parse_format(name)?;
-                    format::number(value, &format).ok_or_else(|| {
-                        format!("The format {name} is unknown or not implemented yet")
-                    })?
+                    let unknown = || format!("The format {name} is unknown or not implemented yet");
+                    let format = format::parse(name).ok_or_else(unknown)?;
+                    format::number_with(value, &format, &world.formats).ok_or_else(unknown)?
                 }
             }
         }
@@ -111,20 +111,4 @@ fn sentence(failure: &Failure, name: &str) -> String {
     } else {
         format!("{text} (function {name})")
     }
-}
-
-/// `best12.2`, `$8.` as text.
-fn parse_format(text: &str) -> Result<Format, String> {
-    let wrong = || format!("{text} is not the name of a format");
-    let (head, decimals) = text.split_once('.').ok_or_else(wrong)?;
-    let name = head.trim_end_matches(|c: char| c.is_ascii_digit());
-    let number = |digits: &str| match digits {
-        "" => Ok(0),
-        digits => digits.parse().map_err(|_| wrong()),
-    };
-    Ok(Format {
-        name: name.to_ascii_uppercase(),
-        width: number(&head[name.len()..])?,
-        decimals: number(decimals)?,
-    })
 }

@@ -15,7 +15,9 @@ use lang::{Macros, Scope};
 
 use crate::accounting::{DatasetUse, SortSummary};
 use crate::dataset::background::{Background, Budget};
+use crate::expr::surroundings::Surroundings;
 use crate::failure::{Failure, Outcome};
+use crate::format::user::Formats;
 use crate::library::Libraries;
 use crate::listing::Listing;
 use crate::log::Log;
@@ -43,6 +45,8 @@ pub struct World {
     pub libraries: Libraries,
     /// Macro variables and macros.
     pub macros: Macros,
+    /// Formats made by PROC FORMAT.
+    pub formats: Arc<Formats>,
     /// Texts that CALL EXECUTE queued for the end of the step in progress.
     pub executed: Vec<String>,
     /// The session's utility directory.
@@ -79,6 +83,13 @@ impl World {
         if self.options.notes {
             self.log.note(text);
         }
+    }
+
+    /// What functions know while a step runs; with `macros` also the macro variables.
+    pub fn surroundings(&self, macros: bool) -> Surroundings {
+        let mut surroundings = Surroundings::new(self.meter.clone(), self.formats.clone());
+        surroundings.macros = macros.then(|| Box::new(self.macros.clone()));
+        surroundings
     }
 
     /// CALL SYMPUT: visible to the text after the step.
