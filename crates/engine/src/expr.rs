@@ -9,6 +9,7 @@ pub mod general;
 pub mod like;
 pub mod outside;
 pub mod print;
+pub mod routine;
 pub mod surroundings;
 
 use sas7bdat::Kind;

@@ -19,7 +19,6 @@ pub(crate) const STEP_NOT_YET: &[&str] = &[
     "GO",
     "LINK",
     "ABORT",
-    "CALL",
     "DECLARE",
     "DCL",
     "ERROR",

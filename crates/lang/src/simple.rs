@@ -1,6 +1,6 @@
 //! Statements of a DATA step that have no statements inside, and the DATA statement itself.
 
-use crate::ast::{DatasetRef, Setting, Statement, StatementKind, TokenKind};
+use crate::ast::{DatasetRef, ExprKind, Setting, Statement, StatementKind, TokenKind};
 use crate::cursor::Parsed;
 use crate::declare;
 use crate::finding;
@@ -66,6 +66,19 @@ impl Parser<'_> {
         let kind = self.keyword_statement(&keyword, span)?;
         self.close()?;
         Ok(Some(kind))
+    }
+
+    /// From behind CALL.
+    fn call(&mut self) -> Parsed<StatementKind> {
+        let span = self.cursor.span();
+        match self.cursor.expression()?.kind {
+            ExprKind::Call(name, arguments) => Ok(StatementKind::Call(name, arguments)),
+            ExprKind::Variable(name) => Ok(StatementKind::Call(name, Vec::new())),
+            _ => Err(finding::error(
+                &span,
+                "22-322: Syntax error, expecting the name of a CALL routine",
+            )),
+        }
     }
 
     /// Assignments and sums, whatever their variable is called; and what is like them.
@@ -144,6 +157,7 @@ impl Parser<'_> {
                 StatementKind::Output(datasets)
             }
             "DELETE" => StatementKind::Delete,
+            "CALL" => self.call()?,
             "STOP" => StatementKind::Stop,
             "RETURN" => StatementKind::Return,
             "LEAVE" if self.loops > 0 || self.selects > 0 => StatementKind::Leave,

@@ -2,8 +2,8 @@
 
 use base::diag::{Diagnostic, Span};
 use lang::ast::{
-    self, DataStep, DatasetRef, Expr, FormatRef, Setting, Statement, StatementKind, VariableKind,
-    VariableList,
+    self, Argument, DataStep, DatasetRef, Expr, FormatRef, Setting, Statement, StatementKind,
+    VariableKind, VariableList,
 };
 use sas7bdat::{Encoding, Format, Kind, Variable};
 
@@ -13,6 +13,7 @@ use crate::dataset::copy::RowCopy;
 use crate::dataset::input::Input;
 use crate::dataset::options::numbers;
 use crate::expr::compile::{Compiler, Sites};
+use crate::expr::routine::Routine;
 use crate::expr::{Number, Slot, Text, Value};
 use crate::failure::{Failure, Outcome};
 use crate::session::World;
@@ -41,6 +42,8 @@ pub(super) enum Operation {
     Text(Slot, Text),
     /// `x + number;`
     Sum(Slot, Number),
+    /// `call routine(…);`
+    Call(Box<Routine>),
     /// `if … then … else …`
     If(Number, Vec<Self>, Vec<Self>),
     /// `if …;`
@@ -191,6 +194,9 @@ impl<'a> Builder<'a> {
             }
             StatementKind::Output(datasets) => out.push(self.output(datasets)?),
             StatementKind::Delete => out.push(Operation::Delete),
+            StatementKind::Call(name, arguments) => {
+                out.push(self.call(name, arguments, &statement.span)?);
+            }
             StatementKind::Return => out.push(Operation::Return),
             StatementKind::Stop => out.push(Operation::Stop),
             StatementKind::Loop(body) => out.push(self.do_loop(body)?),
@@ -273,6 +279,22 @@ impl<'a> Builder<'a> {
             encoding,
         }
         .number(expr)
+    }
+
+    fn call(&mut self, name: &str, arguments: &[Argument], span: &Span) -> Outcome<Operation> {
+        let encoding = self.pdv.encoding();
+        let mut compiler = Compiler {
+            scope: &mut self.pdv,
+            sites: &mut self.sites,
+            encoding,
+        };
+        let routine = compiler.routine(name, arguments, span)?;
+        for slot in routine.targets() {
+            for variable in &mut self.pdv.variables {
+                variable.assigned |= variable.slot == slot;
+            }
+        }
+        Ok(Operation::Call(Box::new(routine)))
     }
 
     fn assign(&mut self, target: &str, value: &Expr) -> Outcome<Operation> {

@@ -107,6 +107,8 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
     }
     let outcome = open_targets(targets, world, &mut running.writers)
         .and_then(|()| iterate(&mut running, &operations, &reset, implicit_output, counter));
+    let requests = std::mem::take(&mut running.events.surroundings.requests);
+    requests.settle(world);
     match outcome {
         Ok(Ended::Looping) => world.note("DATA STEP stopped due to looping."),
         Ok(Ended::Regularly) => {}
@@ -243,6 +245,7 @@ impl Running {
                 let value = text.value(&self.row, &mut self.events).into_owned();
                 store_text(slot, &mut self.row, &value);
             }
+            Operation::Call(routine) => routine.run(&mut self.row, &mut self.events),
             Operation::Sum(slot, number) => {
                 let value = number.value(&self.row, &mut self.events);
                 let so_far = slot.number(&self.row);

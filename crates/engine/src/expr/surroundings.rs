@@ -10,6 +10,7 @@ use lang::Macros;
 
 use super::function::random::Random;
 use super::function::special::Queue;
+use super::routine::Requests;
 use crate::format::user::Formats;
 
 /// One for each step; the default has no clock and no formats of the user's.
@@ -22,6 +23,8 @@ pub struct Surroundings {
     pub macros: Option<Box<Macros>>,
     /// Streams of random numbers.
     pub random: Random,
+    /// What CALL routines asked for.
+    pub requests: Requests,
     /// LAG and DIF by their place in the program.
     pub queues: BTreeMap<usize, Queue>,
 }

@@ -23,7 +23,7 @@ fn statements_that_are_not_there_yet_are_named_with_their_place() {
         "input x @5 y $;",
         "put x= +3 y;",
         "attrib x length=8;",
-        "call missing(x);",
+        "declare hash h;",
     ] {
         let name = statement.split(' ').next().unwrap_or("").to_uppercase();
         one(

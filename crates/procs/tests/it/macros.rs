@@ -82,3 +82,81 @@ fn a_parameter_from_outside_is_a_global_variable() {
     let (ran, _) = clean("options nosource; %let sysparm=x; %put > &sysparm %symglobl(sysparm);");
     assert_eq!(marked(&ran.log), ["x 1"]);
 }
+
+#[test]
+fn symput_is_visible_after_its_step_and_where_the_macro_is() {
+    let (ran, _) = clean(
+        "options nosource; %macro m; data _null_; do i = 1 to 3; call symputx(cats('v', i), i * 2); \
+         end; call symput('pad', 5); run; %do i = 1 %to 3; %put > &&v&i; %end; %put > [&pad]; %mend; \
+         %m %put > %symexist(v1);",
+    );
+    // A macro without variables of its own leaves new ones to the global table; the index I of the
+    // loop comes only after the step.
+    assert_eq!(marked(&ran.log), ["2", "4", "6", "[           5]", "1"]);
+    let (ran, _) = clean(
+        "options nosource; %macro m(p); data _null_; call symputx('l', 1); call symputx('g', 2, 'G'); \
+         run; %mend; %m(1) %put > %symexist(l)%symexist(g);",
+    );
+    assert_eq!(marked(&ran.log), ["01"]);
+    let ran = run_on(
+        Arc::new(store()),
+        "data _null_; call symputx('1x', 1); run;",
+    );
+    assert!(
+        ran.log
+            .contains("Symbolic variable name 1X must begin with a letter"),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn execute_queues_text_and_macros_act_at_once() {
+    let (ran, store) = clean(
+        "%macro make(n); data d.t&n; x = &n; run; %mend; \
+         data _null_; do i = 1 to 2; call execute('%make(' || put(i, 1.) || ')'); end; \
+         call execute('%let seen = yes;'); run; \
+         %put > &seen; data d.after; set d.t2; run;",
+    );
+    assert_eq!(rows(&store, "/data/after.sas7bdat"), ["2"]);
+    assert_eq!(marked(&ran.log), ["yes"]);
+    assert!(
+        ran.log.contains("NOTE: CALL EXECUTE generated line."),
+        "{}",
+        ran.log
+    );
+    assert!(
+        ran.log.contains("1         + data d.t1; x = 1; run;"),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn routines_work_on_variables_and_streams() {
+    let (_, store) = clean(
+        "data d.a; call streaminit(6); do i = 1 to 2; u = round(rand('uniform'), .00001); output; \
+         end; call missing(u); output; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        ["1 0.66097", "2 0.48044", "3 ."]
+    );
+    let (_, store) = clean(
+        "data d.a; call streaminit(6); do i = 1 to 3; u = round(rand('normal'), .00001); output; \
+         end; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        ["1 2.1068", "2 -0.25604", "3 0.28692"]
+    );
+    let ran = run_on(
+        Arc::new(crate::harness::store()),
+        "data _null_; call nosuch(1); run;",
+    );
+    assert!(
+        ran.log.contains("The CALL routine NOSUCH is unknown"),
+        "{}",
+        ran.log
+    );
+}
