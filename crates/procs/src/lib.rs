@@ -2,6 +2,7 @@
 
 mod contents;
 mod datasets;
+mod format;
 mod print;
 mod sort;
 mod target;
@@ -13,6 +14,7 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
     vec![
         Box::new(contents::Contents),
         Box::new(datasets::Datasets),
+        Box::new(format::Formats),
         Box::new(print::Print),
         Box::new(sort::Sort),
     ]

@@ -4,6 +4,7 @@
 mod attributes;
 mod datastep;
 mod faults;
+mod formats;
 mod functions;
 mod harness;
 mod log;
