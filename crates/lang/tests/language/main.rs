@@ -62,6 +62,13 @@ impl Host for MemoryHost {
                 format.unwrap_or("")
             )),
             "RAW" => Ok(arguments.concat()),
+            "MOD" => match arguments {
+                [value, divisor] => {
+                    let number = |text: &str| text.trim().parse::<i64>().unwrap_or(1);
+                    Ok((number(value) % number(divisor)).to_string())
+                }
+                _ => Err("MOD takes two arguments".to_owned()),
+            },
             _ => Err(format!("The function {name} is unknown")),
         }
     }
@@ -74,7 +81,7 @@ impl Host for MemoryHost {
 /// Every pull of a program, the last one finished.
 pub(crate) fn pulls(text: &str, host: &mut MemoryHost) -> Vec<Pulled> {
     let mut session = Session::new("program.sas", text);
-    session.limit_macro_operations(50_000);
+    session.limit_macro_operations(20_000);
     let mut pulls = Vec::new();
     loop {
         let pulled = session.next(host);
