@@ -35,7 +35,18 @@ fn best_digits(value: f64, width: usize) -> String {
     }
     let magnitude = value.abs();
     if (1e-4..1e15).contains(&magnitude) {
-        for decimals in (0..=width).rev() {
+        // A double holds 15 decimal digits; more would be made up.
+        let before = (1..=15).find(|digits| magnitude < 10_f64.powi(*digits));
+        let leading = (0..4)
+            .take_while(|zeros| magnitude < 10_f64.powi(-1 - zeros))
+            .count();
+        let whole = if magnitude < 1.0 {
+            0
+        } else {
+            before.unwrap_or(15)
+        };
+        let most = 15 - usize::try_from(whole).unwrap_or(0) + leading;
+        for decimals in (0..=width.min(most)).rev() {
             let text = format!("{value:.decimals$}");
             let text = if text.contains('.') {
                 text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -410,6 +421,9 @@ mod tests {
             (1.0 / 3.0, 12, "0.3333333333"),
             (0.0, 3, "  0"),
             (-17.0, 5, "  -17"),
+            (std::f64::consts::PI, 17, " 3.14159265358979"),
+            (1.0 / 3.0, 18, " 0.333333333333333"),
+            (0.001_234, 8, "0.001234"),
         ] {
             assert_eq!(best(value, width), text);
         }
