@@ -4,6 +4,7 @@ mod by;
 mod contents;
 mod datasets;
 mod delete;
+mod format;
 mod means;
 mod print;
 mod sort;
@@ -18,6 +19,7 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
         Box::new(contents::Contents),
         Box::new(datasets::Datasets),
         Box::new(delete::Delete),
+        Box::new(format::Formats),
         Box::new(means::Means("MEANS")),
         Box::new(means::Means("SUMMARY")),
         Box::new(print::Print),

@@ -4,9 +4,12 @@
 mod attributes;
 mod datastep;
 mod faults;
+mod formats;
+mod functions;
 mod harness;
 mod hashes;
 mod log;
+mod macros;
 mod means;
 mod models;
 mod procedures;
