@@ -32,3 +32,10 @@ pub const VARIABLES_MAX: u32 = 32_767;
 /// Largest program data vector, bytes: twice the largest page, since a row that is written must fit
 /// on a page and variables that are dropped need room beside it.
 pub const PROGRAM_VECTOR_BYTES_MAX: u64 = 2 * PAGE_BYTES_MAX;
+
+/// Longest value of a macro variable, bytes (SAS 9.4).
+pub const MACRO_VALUE_BYTES_MAX: usize = 65_534;
+
+/// Names and values of all macro variables together, bytes: a loop that makes variables without end
+/// stops before it takes the memory of the machine.
+pub const MACRO_VARIABLES_BYTES_MAX: usize = 64 << 20;

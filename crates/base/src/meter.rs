@@ -49,6 +49,10 @@ pub trait Meter: Send + Sync {
     fn reset_memory_peak(&self) {}
     /// Local time now.
     fn wall(&self) -> WallClock;
+    /// Waits, where time passes.
+    fn sleep(&self, time: Duration) {
+        let _ = time;
+    }
 }
 
 /// A meter that always answers the same: for tests, and for bytes that must not depend on the clock.

@@ -51,6 +51,38 @@ pub fn split(datetime: f64) -> (Date, u32) {
     )
 }
 
+/// Days of a month, 1 to 12; years divisible by 4000 are common ones.
+pub const fn days_in_month(year: i64, month: u32) -> u32 {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) && year % 4000 != 0;
+    match month {
+        2 => 28 + leap as u32,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The SAS date value of a calendar date.
+pub fn days_from(date: Date) -> i64 {
+    let past = date.year - 1;
+    let before = 365 * past + past / 4 - past / 100 + past / 400 - past / 4000;
+    let months: u32 = (1..date.month)
+        .map(|month| days_in_month(date.year, month))
+        .sum();
+    // 715,509 days lie between 1 January of year 1 and 1 January 1960.
+    before - 715_509 + i64::from(months) + i64::from(date.day) - 1
+}
+
+/// Names of weekdays; the first is that of 1 January 1960.
+pub const WEEKDAYS: [&str; 7] = [
+    "Friday",
+    "Saturday",
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+];
+
 /// `JAN` … `DEC`.
 pub const MONTHS: [&str; 12] = [
     "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC",
@@ -74,7 +106,9 @@ mod tests {
             (745_154, 4000, 3, 1),
             (6_589_335, 20_000, 12, 31),
         ] {
-            assert_eq!(date(days), Date { year, month, day }, "{days}");
+            let expected = Date { year, month, day };
+            assert_eq!(date(days), expected, "{days}");
+            assert_eq!(days_from(expected), days);
         }
     }
 }

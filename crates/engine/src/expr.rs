@@ -2,12 +2,17 @@
 //! PDV, or a row as it lies in a data set.
 
 pub mod array;
+mod call;
 pub mod code;
 pub mod compile;
 pub mod evaluate;
 pub mod function;
+pub mod general;
 pub mod like;
+pub mod outside;
 pub mod print;
+pub mod routine;
+pub mod surroundings;
 
 use sas7bdat::Kind;
 
@@ -104,6 +109,8 @@ pub enum Number {
     },
     /// A function of numbers.
     Call(function::OfNumbers, Vec<Self>),
+    /// Any other function that gives a number.
+    General(Box<general::General>),
     /// `missing(c)`: 1 if the text is blank.
     Blank(Text),
     /// An array element.
@@ -127,6 +134,8 @@ pub enum Text {
     Call(function::OfText, Box<Self>),
     /// An array element.
     Element(Box<array::ElementRef>),
+    /// Any other function that gives a text.
+    General(Box<general::General>),
     /// A number as text: BEST with this width, right aligned.
     FromNumber(Box<Number>, u32),
 }
@@ -166,6 +175,7 @@ impl Text {
             Self::Concatenate(left, right) => left.length().saturating_add(right.length()),
             Self::Call(_, argument) => argument.length(),
             Self::Element(element) => element.array().length(),
+            Self::General(call) => call.length.max(1),
             Self::FromNumber(_, width) => *width,
         }
     }

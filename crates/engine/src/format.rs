@@ -1,10 +1,13 @@
 //! Numbers and texts as SAS formats print them, and numbers read from text.
 
-use std::ops::RangeInclusive;
+mod calendar;
+pub mod informat;
+pub mod user;
 
 use sas7bdat::{Format, missing};
 
-use crate::datetime::{self, Date, MONTHS};
+use self::user::Formats;
+use crate::expr::evaluate::trimmed;
 
 /// `.`, `_` or the letter of a missing value.
 fn missing_text(value: f64) -> char {
@@ -32,7 +35,18 @@ fn best_digits(value: f64, width: usize) -> String {
     }
     let magnitude = value.abs();
     if (1e-4..1e15).contains(&magnitude) {
-        for decimals in (0..=width).rev() {
+        // A double holds 15 decimal digits; more would be made up.
+        let before = (1..=15).find(|digits| magnitude < 10_f64.powi(*digits));
+        let leading = (0..4)
+            .take_while(|zeros| magnitude < 10_f64.powi(-1 - zeros))
+            .count();
+        let whole = if magnitude < 1.0 {
+            0
+        } else {
+            before.unwrap_or(15)
+        };
+        let most = 15 - usize::try_from(whole).unwrap_or(0) + leading;
+        for decimals in (0..=width.min(most)).rev() {
             let text = format!("{value:.decimals$}");
             let text = if text.contains('.') {
                 text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -73,10 +87,14 @@ fn fixed(value: f64, width: usize, decimals: usize) -> String {
     }
     let text = format!("{value:.decimals$}");
     if text.len() <= width {
-        right(&text, width)
-    } else {
-        best(value, width)
+        return right(&text, width);
     }
+    // The zero before the period is given up first.
+    let bare = text.replacen("0.", ".", 1);
+    if value.abs() < 1.0 && bare.len() <= width {
+        return right(&bare, width);
+    }
+    best(value, width)
 }
 
 fn grouped(value: f64, decimals: usize) -> String {
@@ -98,29 +116,233 @@ fn grouped(value: f64, decimals: usize) -> String {
 
 /// How a numeric format prints `value`; `None` if the format is not implemented.
 pub fn number(value: f64, format: &Format) -> Option<String> {
-    let (width, decimals) = (usize::from(format.width), usize::from(format.decimals));
-    let or = |default| if width == 0 { default } else { width };
     let name = format.name.to_ascii_uppercase();
-    if value.is_nan()
-        && matches!(
-            name.as_str(),
-            "DATE" | "DATETIME" | "TIME" | "COMMA" | "DOLLAR"
-        )
-    {
-        return Some(right(&missing_text(value).to_string(), or(9)));
+    let width = match format.width {
+        0 if name.is_empty() => 0,
+        0 => usize::from(default_width(format)),
+        width => usize::from(width),
+    };
+    let decimals = usize::from(format.decimals);
+    if value.is_nan() {
+        return is_known(&name).then(|| {
+            let width = if width == 0 { 12 } else { width };
+            right(&missing_text(value).to_string(), width)
+        });
     }
     Some(match name.as_str() {
         "" if width == 0 => best(value, 12),
-        "" | "F" => fixed(value, or(12), decimals),
-        "BEST" => best(value, or(12)),
-        "COMMA" => money("", value, or(6), decimals),
-        "DOLLAR" => money("$", value, or(6), decimals),
-        "Z" if !value.is_nan() => zero_padded(value, or(1), decimals),
-        "DATE" if or(7) >= 5 => date_text(value, or(7)),
-        "DATETIME" if or(16) >= 16 => datetime_text(value, or(16)),
-        "TIME" if or(8) >= 8 => time_text(value, or(8)),
-        _ => return None,
+        "" | "F" => fixed(value, width, decimals),
+        "BEST" | "BESTX" | "D" => best(value, width),
+        "COMMA" => money("", value, width, decimals),
+        "DOLLAR" => money("$", value, width, decimals),
+        "PERCENT" => percent(value, width, decimals),
+        "PVALUE" => probability(
+            value,
+            width,
+            if format.decimals == 0 { 4 } else { decimals },
+        ),
+        "NEGPAREN" => parenthesised(value, width, decimals),
+        "Z" => zero_padded(value, width, decimals),
+        "E" => exponent(value, width),
+        "HEX" => hexadecimal(value, width),
+        "BINARY" => binary(value, width),
+        _ => return calendar::text(&name, value, width, decimals),
     })
+}
+
+/// Whether there is a numeric format of this upper-case name.
+fn is_known(name: &str) -> bool {
+    matches!(
+        name,
+        "" | "F"
+            | "BEST"
+            | "BESTX"
+            | "COMMA"
+            | "DOLLAR"
+            | "PERCENT"
+            | "PVALUE"
+            | "NEGPAREN"
+            | "Z"
+            | "E"
+            | "D"
+            | "HEX"
+            | "BINARY"
+    ) || calendar::default_width(name).is_some()
+}
+
+/// Width of a format that is written without one.
+pub fn default_width(format: &Format) -> u16 {
+    let name = format.name.to_ascii_uppercase();
+    match name.as_str() {
+        "COMMA" | "DOLLAR" | "PERCENT" | "PVALUE" | "NEGPAREN" => 6,
+        "Z" => 1,
+        "HEX" | "BINARY" => 8,
+        _ => calendar::default_width(&name).unwrap_or(12),
+    }
+}
+
+/// How a format prints a number, those of the user first.
+pub fn number_with(value: f64, format: &Format, formats: &Formats) -> Option<String> {
+    let Some(user) = formats.get(&format.name.to_ascii_uppercase()) else {
+        return number(value, format);
+    };
+    let width = usize::from(if format.width == 0 {
+        user.width
+    } else {
+        format.width
+    });
+    Some(match user.number(value) {
+        // Labels stand at the left, numbers without one at the right.
+        Some(label) => fitted_label(label, width),
+        None => best(value, width.max(1)),
+    })
+}
+
+fn fitted_label(label: &str, width: usize) -> String {
+    let cut: String = label.chars().take(width).collect();
+    format!("{cut:<width$}")
+}
+
+/// How a character format prints a text; without a width as long as it is.
+pub fn text_with(value: &[u8], format: &Format, formats: &Formats) -> Vec<u8> {
+    let name = format.name.to_ascii_uppercase();
+    if let Some(user) = formats.get(&name) {
+        let width = usize::from(if format.width == 0 {
+            user.width
+        } else {
+            format.width
+        });
+        let label = user.text(value).map(str::as_bytes);
+        return sized(label.unwrap_or_else(|| trimmed(value)).to_vec(), width);
+    }
+    let width = usize::from(format.width);
+    match name.as_str() {
+        "$UPCASE" => sized(value.to_ascii_uppercase(), width),
+        "$LOWCASE" => sized(value.to_ascii_lowercase(), width),
+        "$QUOTE" => {
+            let text = String::from_utf8_lossy(trimmed(value)).replace('"', "\"\"");
+            sized(format!("\"{text}\"").into_bytes(), width)
+        }
+        "$HEX" => {
+            let pairs = value.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+            let digits = pairs.map(|digit| b"0123456789ABCDEF"[usize::from(digit)]);
+            sized(digits.collect(), width)
+        }
+        "$REVERS" | "$REVERJ" => sized(trimmed(value).iter().rev().copied().collect(), width),
+        _ => sized(value.to_vec(), width),
+    }
+}
+
+/// Whether there is a character format of this name.
+pub fn is_text_format(name: &str, formats: &Formats) -> bool {
+    let name = name.to_ascii_uppercase();
+    let known = [
+        "$", "$CHAR", "$F", "$UPCASE", "$LOWCASE", "$QUOTE", "$HEX", "$REVERS", "$REVERJ",
+    ];
+    known.contains(&name.as_str()) || formats.contains_key(&name)
+}
+
+fn sized(mut text: Vec<u8>, width: usize) -> Vec<u8> {
+    if width > 0 {
+        text.resize(width, b' ');
+    }
+    text
+}
+
+/// `best12.2`, `$8.` or `date9.` as a format; `None` if it is not written like one.
+pub fn parse(text: &str) -> Option<Format> {
+    let (head, decimals) = text.split_once('.')?;
+    let name = head.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = |digits: &str| {
+        if digits.is_empty() {
+            Some(0)
+        } else {
+            digits.parse().ok()
+        }
+    };
+    let plain = name
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$'));
+    plain.then_some(())?;
+    Some(Format {
+        name: name.to_ascii_uppercase(),
+        width: number(&head[name.len()..])?,
+        decimals: number(decimals)?,
+    })
+}
+
+/// PERCENTw.d: the last column is kept for a closing parenthesis, negative values are in parentheses.
+fn percent(value: f64, width: usize, decimals: usize) -> String {
+    let room = width.saturating_sub(3);
+    let magnitude = (value * 100.0).abs();
+    let number = (0..=decimals)
+        .rev()
+        .map(|decimals| format!("{magnitude:.decimals$}"))
+        .find(|text| text.len() <= room)
+        .unwrap_or_else(|| "*".repeat(room));
+    let text = if value < 0.0 {
+        format!("({number}%)")
+    } else {
+        format!("{number}% ")
+    };
+    right(&text, width)
+}
+
+/// PVALUEw.d: `<.001` below what the decimals show.
+fn probability(value: f64, width: usize, decimals: usize) -> String {
+    let least = 10_f64.powi(-i32::try_from(decimals).unwrap_or(4));
+    if value >= 0.0 && value < least {
+        let text = format!("{least:.decimals$}");
+        return right(&format!("<{}", text.trim_start_matches('0')), width);
+    }
+    fixed(value, width, decimals)
+}
+
+fn parenthesised(value: f64, width: usize, decimals: usize) -> String {
+    let digits = grouped(value.abs(), decimals);
+    let text = if value < 0.0 {
+        format!("({digits})")
+    } else {
+        format!("{digits} ")
+    };
+    if text.len() <= width {
+        right(&text, width)
+    } else {
+        best(value, width)
+    }
+}
+
+/// Ew.: `1.257E+03`
+fn exponent(value: f64, width: usize) -> String {
+    let digits = width.saturating_sub(7).min(17);
+    let text = format!("{value:.digits$E}");
+    let (mantissa, power) = text.split_once('E').unwrap_or((&text, "0"));
+    let (sign, power) = match power.strip_prefix('-') {
+        Some(power) => ('-', power),
+        None => ('+', power),
+    };
+    fitted(&format!("{mantissa}E{sign}{power:0>2}"), width)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, as far as that is seen"
+)]
+fn hexadecimal(value: f64, width: usize) -> String {
+    if width >= 16 {
+        return format!("{:016X}", value.to_bits());
+    }
+    let digits = format!("{:016X}", value as i64);
+    digits[16 - width..].to_owned()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, as far as that is seen"
+)]
+fn binary(value: f64, width: usize) -> String {
+    let digits = format!("{:064b}", value as i64);
+    digits[64 - width.min(64)..].to_owned()
 }
 
 /// Zw.d: leading zeros; decimals are given up where the width is too small.
@@ -145,9 +367,15 @@ fn money(sign: &str, value: f64, width: usize, decimals: usize) -> String {
         }
     };
     let plain = || text(0).replace(',', "");
+    // Without its leading zero a fraction may still fit.
+    let bare = |text: String| {
+        let shorter = text.replacen("0.", ".", usize::from(value.abs() < 1.0));
+        [text, shorter]
+    };
     let shorter = (0..=decimals)
         .rev()
         .map(text)
+        .flat_map(bare)
         .chain(std::iter::once_with(plain));
     let fitting = shorter.into_iter().find(|text| text.len() <= width);
     fitting.map_or_else(|| best(value, width), |text| right(&text, width))
@@ -160,67 +388,6 @@ fn fitted(text: &str, width: usize) -> String {
     } else {
         "*".repeat(width)
     }
-}
-
-/// SAS's calendar: 1 January 1582 to 31 December 20000, in days since 1960.
-const DATES: RangeInclusive<f64> = -138_061.0..=6_589_335.0;
-
-/// The day of a date value, if SAS's calendar has it.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the range is checked before"
-)]
-fn day(value: f64) -> Option<Date> {
-    let days = value.floor();
-    DATES.contains(&days).then(|| datetime::date(days as i64))
-}
-
-/// DATE5. (`13SEP`), DATE7. (`13SEP17`), DATE9. (`13SEP2017`) and DATE11. (`13-SEP-2017`).
-fn date_text(value: f64, width: usize) -> String {
-    let Some(date) = day(value) else {
-        return "*".repeat(width);
-    };
-    let month = MONTHS[date.month as usize - 1];
-    let (day, year) = (date.day, date.year);
-    let text = match width {
-        11.. => format!("{day:02}-{month}-{year:04}"),
-        9..=10 => format!("{day:02}{month}{year:04}"),
-        7..=8 => format!("{day:02}{month}{:02}", year.rem_euclid(100)),
-        _ => format!("{day:02}{month}"),
-    };
-    fitted(&text, width)
-}
-
-/// DATETIME16. (`13SEP17:08:15:00`) and, with the century, from width 18 on.
-fn datetime_text(value: f64, width: usize) -> String {
-    let Some(date) = day((value / 86_400.0).floor()) else {
-        return "*".repeat(width);
-    };
-    let (_, second) = datetime::split(value);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let month = MONTHS[date.month as usize - 1];
-    let year = if width >= 18 {
-        date.year
-    } else {
-        date.year.rem_euclid(100)
-    };
-    let text = format!(
-        "{:02}{month}{year:02}:{hour:02}:{minute:02}:{second:02}",
-        date.day
-    );
-    fitted(&text, width)
-}
-
-/// TIME8. (`8:15:00`); hours go on beyond 24.
-fn time_text(value: f64, width: usize) -> String {
-    let seconds = value.abs().floor();
-    if seconds >= 1e15 {
-        return "*".repeat(width);
-    }
-    let (hours, second) = ((seconds / 3600.0).floor(), seconds % 3600.0);
-    let sign = if value < 0.0 { "-" } else { "" };
-    let (minute, second) = ((second / 60.0).floor(), second % 60.0);
-    fitted(&format!("{sign}{hours}:{minute:02}:{second:02}"), width)
 }
 
 /// Reads a number as the `w.` informat does: blanks around it, `.` for missing. `None` if it is
@@ -254,6 +421,9 @@ mod tests {
             (1.0 / 3.0, 12, "0.3333333333"),
             (0.0, 3, "  0"),
             (-17.0, 5, "  -17"),
+            (std::f64::consts::PI, 17, " 3.14159265358979"),
+            (1.0 / 3.0, 18, " 0.333333333333333"),
+            (0.001_234, 8, "0.001234"),
         ] {
             assert_eq!(best(value, width), text);
         }
@@ -277,7 +447,7 @@ mod tests {
         assert_eq!(show("", 8, 2, 1.5).unwrap(), "    1.50");
         assert_eq!(show("COMMA", 12, 1, 1_234_567.0).unwrap(), " 1,234,567.0");
         assert_eq!(show("Z", 6, 1, 12_345.789).unwrap(), "012346");
-        assert_eq!(show("DATETIME", 18, 0, 0.0).unwrap(), "01JAN1960:00:00:00");
+        assert_eq!(show("DATETIME", 19, 0, 0.0).unwrap(), " 01JAN1960:00:00:00");
         assert_eq!(show("NOSUCH", 8, 0, 1.0), None);
     }
 
@@ -305,7 +475,7 @@ mod tests {
             ("DATE", 9, 0, 1e300, "*********"),
             ("DATE", 5, 0, 21_075.0, "13SEP"),
             ("DATETIME", 18, 0, 1e300, "******************"),
-            ("DATETIME", 18, 0, -1.0, "31DEC1959:23:59:59"),
+            ("DATETIME", 18, 0, -1.0, "  31DEC59:23:59:59"),
         ] {
             let format = Format {
                 name: name.into(),
@@ -317,6 +487,117 @@ mod tests {
                 shown.as_deref(),
                 Some(text),
                 "{name}{width}.{decimals} {value}"
+            );
+        }
+    }
+
+    /// Single facts published for SAS, one a line: value, format, text.
+    const PUBLISHED: &[(f64, &str, &str)] = &[
+        (1_234.0, "best6.", "  1234"),
+        (-1_234.0, "best6.", " -1234"),
+        (123_456_789_012.0, "best12.", "123456789012"),
+        (18_888.88, "best12.", "    18888.88"),
+        (1.0 / 3.0, "comma3.0", "  0"),
+        (1.0 / 3.0, "comma3.1", "0.3"),
+        (1.0 / 3.0, "comma3.2", ".33"),
+        (10.0 / 3.0, "comma3.2", "3.3"),
+        (100.0 / 3.0, "comma3.1", " 33"),
+        (100.0 / 3.0, "comma3.2", " 33"),
+        (21_075.75, "date11.", "13-SEP-2017"),
+        (21_075.75, "date10.", " 13SEP2017"),
+        (21_075.75, "date8.", " 13SEP17"),
+        (21_075.75, "date6.", " 13SEP"),
+        (318_098.0, "datetime19.", " 04JAN1960:16:21:38"),
+        (318_098.0, "datetime18.", "  04JAN60:16:21:38"),
+        (318_098.0, "datetime16.", "04JAN60:16:21:38"),
+        (318_098.0, "datetime15.", "  04JAN60:16:21"),
+        (318_098.0, "datetime13.", "04JAN60:16:21"),
+        (318_098.0, "datetime12.", "  04JAN60:16"),
+        (318_098.0, "datetime10.", "04JAN60:16"),
+        (318_098.0, "datetime9.", "04JAN1960"),
+        (318_098.0, "datetime8.", " 04JAN60"),
+        (318_098.0, "datetime7.", "04JAN60"),
+        (318_098.5, "datetime20.1", "04JAN1960:16:21:38.5"),
+        (318_098.5, "datetime18.1", "04JAN60:16:21:38.5"),
+        (0.1813, "percent8.2", " 18.13% "),
+        (0.1813, "percent7.2", " 18.1% "),
+        (0.1813, "percent6.2", "  18% "),
+        (0.1813, "percent5.2", " 18% "),
+        (0.1813, "percent4.2", " *% "),
+        (-0.5, "percent8.1", " (50.0%)"),
+        (4.0, "pvalue6.3", " 4.000"),
+        (0.0004, "pvalue6.3", " <.001"),
+        (44.000_04, "pvalue6.3", "44.000"),
+        (11_907.35, "time.", " 3:18:27"),
+        (11_907.35, "time12.3", " 3:18:27.350"),
+        (11_907.35, "time5.", " 3:18"),
+        (11_907.35, "hhmm.", " 3:18"),
+        (21_075.0, "weekdate29.", "Wednesday, September 13, 2017"),
+        (21_075.0, "weekdate23.", "Wednesday, Sep 13, 2017"),
+        (21_075.0, "weekdate17.", "Wed, Sep 13, 2017"),
+        (21_075.0, "weekdate9.", "Wednesday"),
+        (21_075.0, "worddate18.", "September 13, 2017"),
+        (12_345.789, "z3.", "1E4"),
+        (12_345.789, "z7.1", "12345.8"),
+        (12_345.789, "z7.2", "12345.8"),
+        (12_345.789, "z10.2", "0012345.79"),
+        (12_345.789, "z10.3", "012345.789"),
+        (12_345.789, "z10.4", "12345.7890"),
+        (21_034.0, "yymmn6.", "201708"),
+        (21_034.0, "yymmn4.", "1708"),
+        (21_075.0, "ddmmyy10.", "13/09/2017"),
+        (21_075.0, "mmddyy8.", "09/13/17"),
+        (21_075.0, "yymmdd10.", "2017-09-13"),
+        (21_075.0, "yymmddn8.", "20170913"),
+        (21_075.0, "ddmmyyp10.", "13.09.2017"),
+        (21_075.0, "yymmdd6.", "170913"),
+        (21_075.0, "monyy7.", "SEP2017"),
+        (21_075.0, "monyy.", "SEP17"),
+        (21_075.0, "year.", "2017"),
+        (21_075.0, "qtr.", "3"),
+        (21_075.0, "yyq6.", "2017Q3"),
+        (21_075.0, "downame.", "Wednesday"),
+        (21_075.0, "e8601da.", "2017-09-13"),
+        (1_257.0, "e10.", " 1.257E+03"),
+        (-1_257.0, "e10.", "-1.257E+03"),
+        (255.0, "hex4.", "00FF"),
+        (5.0, "binary4.", "0101"),
+        (0.333, "4.3", ".333"),
+        (f64::NAN, "percent8.2", "       ."),
+    ];
+
+    #[test]
+    fn formats_print_what_is_published() {
+        for (value, written, text) in PUBLISHED {
+            let value = *value;
+            let format = parse(written).unwrap();
+            let value = if value.is_nan() {
+                missing::encode(0)
+            } else {
+                value
+            };
+            let shown = number(value, &format);
+            assert_eq!(shown.as_deref(), Some(*text), "{value} {written}");
+        }
+        assert_eq!(parse("no format"), None);
+        assert_eq!(number(1.0, &parse("nosuch8.").unwrap()), None);
+    }
+
+    #[test]
+    fn texts_print() {
+        let none = Formats::new();
+        for (text, written, shown) in [
+            ("ab", "$4.", "ab  "),
+            ("abc", "$char2.", "ab"),
+            ("ab ", "$upcase3.", "AB "),
+            ("a", "$hex2.", "61"),
+            ("a", "$quote5.", "\"a\"  "),
+        ] {
+            let format = parse(written).unwrap();
+            assert_eq!(
+                text_with(text.as_bytes(), &format, &none),
+                shown.as_bytes(),
+                "{written}"
             );
         }
     }

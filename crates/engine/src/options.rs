@@ -60,6 +60,14 @@ pub struct Options {
     pub syntaxcheck: bool,
     /// SORTEQUALS: ties keep their order unless NOEQUALS is given.
     pub sortequals: bool,
+    /// MPRINT: the log shows the statements that macros make.
+    pub mprint: bool,
+    /// MLOGIC: the log tells what macros do.
+    pub mlogic: bool,
+    /// SYMBOLGEN: the log tells what macro variable references resolve to.
+    pub symbolgen: bool,
+    /// MINOPERATOR: `IN` and `#` are operators of macro expressions.
+    pub minoperator: bool,
 }
 
 /// SAS 9.4's defaults on UNIX, with the number of processors given.
@@ -88,6 +96,10 @@ impl Options {
             errorabend: false,
             syntaxcheck: true,
             sortequals: true,
+            mprint: false,
+            mlogic: false,
+            symbolgen: false,
+            minoperator: false,
         }
     }
 
@@ -117,6 +129,10 @@ impl Options {
             "SORTEQUALS" => &mut self.sortequals,
             "ERRORABEND" => &mut self.errorabend,
             "SYNTAXCHECK" => &mut self.syntaxcheck,
+            "MPRINT" => &mut self.mprint,
+            "MLOGIC" => &mut self.mlogic,
+            "SYMBOLGEN" | "SGEN" => &mut self.symbolgen,
+            "MINOPERATOR" | "MINOP" => &mut self.minoperator,
             _ => return Err(unknown(name)),
         };
         *field = on;

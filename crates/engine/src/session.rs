@@ -1,5 +1,7 @@
 //! A SAS session: pulls steps from the language, runs them one after the other, accounts for each.
 
+mod automatic;
+mod host;
 mod world;
 
 use std::collections::BTreeMap;
@@ -12,6 +14,7 @@ use base::meter::Meter;
 use base::random::Stream;
 use base::store::Store;
 use lang::ast::{Global, GlobalKind, ProcStep, Setting, Step};
+use lang::{Macros, SourceLine, Trace};
 
 use crate::accounting::{Account, StepSummary};
 use crate::datastep;
@@ -133,7 +136,9 @@ impl Session {
             listing: Listing::new(setup.listing),
             options: setup.options,
             libraries: setup.libraries,
-            symbols: setup.symbols,
+            macros: Macros::new(),
+            formats: Arc::default(),
+            executed: Vec::new(),
             filerefs: BTreeMap::new(),
             util_directory: PathBuf::new(),
             util_files: 0,
@@ -149,6 +154,10 @@ impl Session {
             aftermath: Vec::new(),
             last_dataset: None,
         };
+        automatic::define(&mut world, host.1);
+        for (name, value) in &setup.symbols {
+            automatic::define_from_outside(&mut world, name, value);
+        }
         if let Err(failure) = make_directories(&mut world, &setup.work, &setup.util, &host) {
             world.temporaries.remove_all(world.store.as_ref());
             return Err(failure);
@@ -191,18 +200,14 @@ impl Session {
         let mut language = lang::Session::new(name, text);
         while !self.ended {
             let pulled = {
-                let mut host = Host {
+                let mut host = host::Host {
                     world: &mut self.world,
                     include: self.include.as_ref(),
                 };
                 language.next(&mut host)
             };
             let before = self.world.log.counts();
-            if self.world.options.source {
-                for line in &pulled.source {
-                    self.world.log.source(line.number, &line.text);
-                }
-            }
+            self.echo(&pulled.source, &pulled.traces);
             for diagnostic in &pulled.diagnostics {
                 self.diagnostic(diagnostic);
             }
@@ -216,10 +221,40 @@ impl Session {
             if let Some(step) = &pulled.step {
                 self.step(step, before);
             }
-            if pulled.finished {
+            let executed = std::mem::take(&mut self.world.executed);
+            if !executed.is_empty() {
+                self.execute(&executed, &mut language);
+            } else if pulled.finished {
                 break;
             }
         }
+    }
+
+    /// Lines of the program and what macros did between them.
+    fn echo(&mut self, lines: &[SourceLine], traces: &[Trace]) {
+        let mut traces = traces.iter().peekable();
+        for (index, line) in lines.iter().enumerate() {
+            while let Some(trace) = traces.next_if(|trace| trace.after <= index) {
+                self.world.log.line(&trace.text);
+            }
+            if self.world.options.source {
+                self.world.log.source(line.number, &line.text);
+            }
+        }
+        for trace in traces {
+            self.world.log.line(&trace.text);
+        }
+    }
+
+    /// What CALL EXECUTE asked for comes next.
+    fn execute(&mut self, texts: &[String], language: &mut lang::Session) {
+        self.world.note("CALL EXECUTE generated line.");
+        if self.world.options.source {
+            for (index, text) in texts.iter().enumerate() {
+                self.world.log.line(&format!("{:<10}+ {text}", index + 1));
+            }
+        }
+        language.execute(&texts.join("\n"));
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
@@ -328,6 +363,7 @@ impl Session {
         }
         self.world.log.flush();
         let said = self.world.log.counts().since(open.before);
+        automatic::step_ended(&mut self.world, said);
         (self.observer)(&StepSummary {
             step: self.steps,
             data_step,
@@ -554,26 +590,4 @@ fn set_library_option(library: &mut Library, setting: &Setting) -> Result<(), St
         }
     }
     Ok(())
-}
-
-/// What the language asks of the session.
-struct Host<'a> {
-    world: &'a mut World,
-    include: &'a (dyn Fn(&Path) -> Result<String, String> + Send),
-}
-
-impl lang::Host for Host<'_> {
-    fn symbol(&self, name: &str) -> Option<String> {
-        self.world.symbols.get(name).cloned()
-    }
-
-    fn set_symbol(&mut self, name: &str, value: &str) {
-        self.world
-            .symbols
-            .insert(name.to_ascii_uppercase(), value.to_owned());
-    }
-
-    fn include(&mut self, path: &str) -> Result<String, String> {
-        (self.include)(Path::new(path))
-    }
 }

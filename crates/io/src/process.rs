@@ -156,6 +156,10 @@ fn resident_bytes() -> Option<(u64, u64)> {
 }
 
 impl Meter for ProcessMeter {
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+
     fn usage(&self) -> Usage {
         let usage = rusage();
         let largest = count(usage.ru_maxrss) * 1024;

@@ -305,6 +305,8 @@ pub enum StatementKind {
     Output(Vec<DatasetRef>),
     /// `DELETE;`
     Delete,
+    /// `CALL routine(arguments);`
+    Call(String, Vec<Argument>),
     /// `STOP;`
     Stop,
     /// `RETURN;`

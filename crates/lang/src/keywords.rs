@@ -3,8 +3,8 @@
 
 /// DATA step statements that are not there yet.
 pub(crate) const STEP_NOT_YET: &[&str] = &[
-    "UPDATE", "MODIFY", "ABORT", "CALL", "ERROR", "LIST", "LOSTCARD", "REMOVE", "REPLACE",
-    "WINDOW", "DISPLAY", "REDIRECT", "DESCRIBE", "EXECUTE",
+    "UPDATE", "MODIFY", "ABORT", "ERROR", "LIST", "LOSTCARD", "REMOVE", "REPLACE", "WINDOW",
+    "DISPLAY", "REDIRECT", "DESCRIBE", "EXECUTE",
 ];
 
 /// Global statements that are not there yet.
@@ -52,8 +52,14 @@ pub(crate) const RUN_GROUP_PROCEDURES: &[&str] = &[
     "DATASETS", "REG", "GLM", "PLOT", "CATALOG", "ANOVA", "GPLOT", "GCHART", "ARIMA", "IML", "SQL",
 ];
 
-/// Macro statements that are not there yet; `%MACRO` is skipped with its body.
-pub(crate) const MACRO_STATEMENTS_NOT_YET: &[&str] = &[
+/// Words that macro statements start with, or go on with.
+pub(crate) const MACRO_STATEMENTS: &[&str] = &[
+    "LET",
+    "PUT",
+    "GLOBAL",
+    "LOCAL",
+    "INCLUDE",
+    "INC",
     "MACRO",
     "MEND",
     "IF",
@@ -67,9 +73,8 @@ pub(crate) const MACRO_STATEMENTS_NOT_YET: &[&str] = &[
     "UNTIL",
     "GOTO",
     "RETURN",
-    "ABORT",
-    "LOCAL",
     "SYMDEL",
+    "ABORT",
     "SYSCALL",
     "SYSEXEC",
     "SYSLPUT",
@@ -84,12 +89,8 @@ pub(crate) const MACRO_STATEMENTS_NOT_YET: &[&str] = &[
     "RUN",
 ];
 
-/// Macro functions that are not there yet.
-pub(crate) const MACRO_FUNCTIONS_NOT_YET: &[&str] = &[
-    "EVAL",
-    "SYSEVALF",
-    "SYSFUNC",
-    "QSYSFUNC",
+/// Macro functions of the language itself.
+pub(crate) const MACRO_FUNCTIONS: &[&str] = &[
     "STR",
     "NRSTR",
     "QUOTE",
@@ -98,36 +99,35 @@ pub(crate) const MACRO_FUNCTIONS_NOT_YET: &[&str] = &[
     "NRBQUOTE",
     "SUPERQ",
     "UNQUOTE",
+    "EVAL",
+    "SYSEVALF",
+    "SYSFUNC",
+    "QSYSFUNC",
     "SCAN",
     "QSCAN",
     "SUBSTR",
     "QSUBSTR",
     "UPCASE",
     "QUPCASE",
-    "LOWCASE",
-    "QLOWCASE",
     "LENGTH",
     "INDEX",
     "SYMEXIST",
     "SYMLOCAL",
     "SYMGLOBL",
-    "SYSGET",
-    "SYSPROD",
-    "DATATYP",
-    "TRIM",
-    "QTRIM",
-    "LEFT",
-    "QLEFT",
-    "CMPRES",
-    "QCMPRES",
-    "VERIFY",
-    "SYSMACEXEC",
     "SYSMACEXIST",
+    "SYSMACEXEC",
     "SYSMEXECDEPTH",
     "SYSMEXECNAME",
-    "VALIDCHS",
-    "COMPSTOR",
 ];
+
+/// Macro functions that SAS delivers as macros: a program may define its own of the same name.
+pub(crate) const MACRO_AUTOCALLS: &[&str] = &[
+    "LOWCASE", "QLOWCASE", "TRIM", "QTRIM", "LEFT", "QLEFT", "CMPRES", "QCMPRES", "VERIFY",
+    "DATATYP",
+];
+
+/// Macro functions that are not there yet.
+pub(crate) const MACRO_FUNCTIONS_NOT_YET: &[&str] = &["SYSGET", "SYSPROD", "VALIDCHS", "COMPSTOR"];
 
 /// Longest name of a variable, member or macro variable.
 pub(crate) const NAME_CHARACTERS_MAX: usize = 32;

@@ -38,8 +38,8 @@ mod session;
 mod simple;
 mod source;
 mod step;
-mod symbols;
 mod textio;
 
-pub use self::session::{Host, Pulled, Session};
+pub use self::macros::table::{Macros, Scope};
+pub use self::session::{Host, Pulled, Session, Trace, Tracing, resolve};
 pub use self::source::SourceLine;

@@ -2,18 +2,22 @@
 //! processor called wherever a word could change (`&` inside a word, `%` before one).
 
 use crate::ast::{Token, TokenKind};
+use crate::cursor::token_text;
 use crate::finding;
 use crate::keywords::{in_name, starts_name};
 use crate::literal;
-use crate::macros::Percent;
-use crate::session::Host;
+use crate::macros::mask::{unmask, unmasked};
+use crate::session::{Host, Trace};
 use crate::source::Source;
-use crate::symbols;
 use base::diag::{Diagnostic, Span};
+use std::collections::VecDeque;
 
 /// How far the scanner looks ahead for `&&…` and hexadecimal digits: none that means anything is
 /// longer, and without an end the look itself would take quadratic time.
 const RUN_MAX: usize = 64;
+
+/// Findings and lines about macros that are handed out in the middle of a step.
+const FINDINGS_MAX: usize = 1_000;
 
 /// What comes next in the text.
 pub(crate) enum Event {
@@ -21,6 +25,8 @@ pub(crate) enum Event {
     Token(Token),
     /// A `%put` was passed: its text must be written before anything that follows.
     Put(Span, String),
+    /// Much has been found, which should be written before more of it comes.
+    Pause,
     /// The end of all text.
     End,
 }
@@ -32,6 +38,20 @@ pub(crate) struct Scanner {
     queued: Option<Token>,
     /// The step is too large and is passed over: references stay as they are, findings are dropped.
     skipping: bool,
+    /// `%put` texts that have not been handed out.
+    pub(crate) puts: VecDeque<(Span, String)>,
+    /// Lines of MPRINT and its kind.
+    pub(crate) traces: Vec<Trace>,
+    /// The statement that a macro makes, for MPRINT.
+    statement: String,
+    /// What macros may still do, if that is limited.
+    pub(crate) operations_left: Option<u64>,
+    /// They have done it.
+    pub(crate) exhausted: bool,
+    /// Texts within texts being collected.
+    pub(crate) nesting: u32,
+    /// Tables of macros that run outside of this text.
+    pub(crate) scopes_outside: usize,
 }
 
 impl Scanner {
@@ -41,6 +61,47 @@ impl Scanner {
             diagnostics: Vec::new(),
             queued: None,
             skipping: false,
+            puts: VecDeque::new(),
+            traces: Vec::new(),
+            statement: String::new(),
+            operations_left: None,
+            exhausted: false,
+            nesting: 0,
+            scopes_outside: 0,
+        }
+    }
+
+    /// A line about macros for the log.
+    pub(crate) fn trace(&mut self, text: String) {
+        let after = self.source.lines_taken();
+        self.traces.push(Trace { after, text });
+    }
+
+    /// Hands out a token; MPRINT shows those that macros make.
+    fn emit(&mut self, token: Token, host: &dyn Host) -> Event {
+        if host.tracing().mprint && !self.skipping {
+            self.mprint(&token);
+        }
+        Event::Token(token)
+    }
+
+    fn mprint(&mut self, token: &Token) {
+        let Some(name) = self
+            .source
+            .activations()
+            .find(|one| one.scoped)
+            .map(|one| one.name().to_string())
+        else {
+            self.statement.clear();
+            return;
+        };
+        if token.spaced && !self.statement.is_empty() {
+            self.statement.push(' ');
+        }
+        self.statement.push_str(&token_text(token));
+        if matches!(token.kind, TokenKind::Symbol(";")) {
+            let statement = std::mem::take(&mut self.statement);
+            self.trace(format!("MPRINT({name}):   {statement}"));
         }
     }
 
@@ -74,42 +135,61 @@ impl Scanner {
     /// The next event. `*` starts a comment only where a statement may start.
     pub(crate) fn next(&mut self, host: &mut dyn Host, statement_start: bool) -> Event {
         if let Some(token) = self.queued.take() {
-            return Event::Token(token);
+            return self.emit(token, host);
         }
         let mut spaced = false;
         loop {
+            if let Some((span, text)) = self.puts.pop_front() {
+                return Event::Put(span, text);
+            }
+            if self.diagnostics.len() + self.traces.len() > FINDINGS_MAX && !self.skipping {
+                return Event::Pause;
+            }
+            // One node at a time: what it writes comes before what the next one does.
+            if self.run_macro(host) {
+                continue;
+            }
             let findings = self.diagnostics.len();
             let Some(character) = self.peek(host) else {
-                return Event::End;
+                if self.puts.is_empty() {
+                    return Event::End;
+                }
+                continue;
             };
-            match character {
+            let event = match character {
                 _ if character.is_whitespace() => {
                     self.source.bump();
+                    None
                 }
-                '/' if self.source.ahead(1) == Some('*') => self.skip_comment(),
-                '*' if statement_start => self.skip_to_semicolon(),
-                '%' => match self.percent(host) {
-                    Percent::Passed => self.count(findings),
-                    Percent::Put(span, text) => return Event::Put(span, text),
-                    Percent::Sign => {
+                '/' if self.source.ahead(1) == Some('*') => {
+                    self.skip_comment(host);
+                    None
+                }
+                '*' if statement_start => {
+                    self.skip_to_semicolon(host);
+                    None
+                }
+                '%' if self.source.peek_quoted() == Some('%') => {
+                    let sign = !self.percent(host);
+                    let token = sign.then(|| {
                         let span = self.source.place();
                         self.source.bump();
-                        self.count(findings);
-                        return Event::Token(Token {
-                            kind: TokenKind::Symbol("%"),
-                            span,
-                            spaced,
-                        });
-                    }
-                },
+                        (TokenKind::Symbol("%"), span)
+                    });
+                    self.count(findings);
+                    token
+                }
                 _ => {
                     let token = self.token(character, host);
                     self.count(findings);
-                    match token {
-                        Some((kind, span)) => return Event::Token(Token { kind, span, spaced }),
-                        None => continue,
+                    if token.is_none() {
+                        continue;
                     }
+                    token
                 }
+            };
+            if let Some((kind, span)) = event {
+                return self.emit(Token { kind, span, spaced }, host);
             }
             spaced = true;
         }
@@ -121,26 +201,42 @@ impl Scanner {
         self.source.ahead_past_blanks() == Some(wanted)
     }
 
-    /// The next character after macro references at this very place are resolved.
-    pub(crate) fn peek(&mut self, host: &dyn Host) -> Option<char> {
+    /// The next character after macro references and calls at this very place are resolved.
+    pub(crate) fn peek(&mut self, host: &mut dyn Host) -> Option<char> {
+        self.peek_quoted(host).map(unmask)
+    }
+
+    /// The same as the macro processor sees it.
+    pub(crate) fn peek_quoted(&mut self, host: &mut dyn Host) -> Option<char> {
         loop {
-            let character = self.source.peek();
-            let may_expand = character == Some('&') && self.source.in_file() && !self.skipping;
-            if !may_expand || !self.expand(host) {
+            let character = self.source.peek_quoted();
+            let resolved = match character {
+                None => {
+                    self.fill(host);
+                    return match self.source.peek_quoted() {
+                        None => None,
+                        Some(_) => self.peek_quoted(host),
+                    };
+                }
+                Some('&') if !self.skipping && self.source.is_live() => self.expand(host),
+                Some('%') => self.call_here(host),
+                _ => false,
+            };
+            if !resolved {
                 return character;
             }
         }
     }
 
     /// Replaces the reference at the present place by its text; false if `&` is just `&`.
-    fn expand(&mut self, host: &dyn Host) -> bool {
+    pub(crate) fn expand(&mut self, host: &dyn Host) -> bool {
         let ampersands = self.source.run_length('&', RUN_MAX);
         if !self.source.ahead(ampersands).is_some_and(starts_name) {
             return false;
         }
         let start = self.source.place();
         let mut text = String::new();
-        while let Some(character) = self.source.peek() {
+        while let Some(character) = self.source.peek_quoted() {
             let first_name = ampersands == 1;
             let inside = if text.is_empty() || (!first_name && character == '&') {
                 true
@@ -153,23 +249,31 @@ impl Scanner {
             text.push(character);
             self.source.bump();
         }
-        if ampersands == 1 && self.source.peek() == Some('.') {
+        if ampersands == 1 && self.source.peek_quoted() == Some('.') {
             text.push('.');
             self.source.bump();
         }
         let span = self.source.stretch(start);
-        let resolved = symbols::resolve(&text, false, &span, host, &mut self.diagnostics);
-        self.source.push_expansion(span, resolved);
+        let resolved = self.resolve(&text, &span, host);
+        self.source.push_expansion(span, resolved, false);
         true
     }
 
+    /// The next character as it stands, macros run for it.
+    fn bump(&mut self, host: &mut dyn Host) -> Option<char> {
+        self.source.bump().or_else(|| {
+            self.fill(host);
+            self.source.bump()
+        })
+    }
+
     /// Skips `/* … */`.
-    pub(crate) fn skip_comment(&mut self) {
+    pub(crate) fn skip_comment(&mut self, host: &mut dyn Host) {
         let start = self.source.place();
         self.source.bump();
         self.source.bump();
         loop {
-            match self.source.bump() {
+            match self.bump(host) {
                 Some('*') if self.source.peek() == Some('/') => {
                     self.source.bump();
                     return;
@@ -185,8 +289,8 @@ impl Scanner {
     }
 
     /// Skips up to and with the next semicolon: the rest of a comment statement.
-    pub(crate) fn skip_to_semicolon(&mut self) {
-        while !matches!(self.source.bump(), None | Some(';')) {}
+    pub(crate) fn skip_to_semicolon(&mut self, host: &mut dyn Host) {
+        while !matches!(self.bump(host), None | Some(';')) {}
     }
 
     /// Takes raw data lines: all after this one up to one that holds `end`, which is read on as
@@ -200,7 +304,7 @@ impl Scanner {
         lines
     }
 
-    fn token(&mut self, first: char, host: &dyn Host) -> Option<(TokenKind, Span)> {
+    fn token(&mut self, first: char, host: &mut dyn Host) -> Option<(TokenKind, Span)> {
         let start = self.source.place();
         let mut kind = match first {
             '\'' | '"' => self.quoted(first, &start, host),
@@ -217,7 +321,7 @@ impl Scanner {
         Some((kind, span))
     }
 
-    fn name_text(&mut self, host: &dyn Host) -> String {
+    fn name_text(&mut self, host: &mut dyn Host) -> String {
         let mut text = String::new();
         while let Some(character) = self.peek(host).filter(|c| in_name(*c)) {
             text.push(character);
@@ -226,7 +330,7 @@ impl Scanner {
         text
     }
 
-    fn digits(&mut self, host: &dyn Host) -> String {
+    fn digits(&mut self, host: &mut dyn Host) -> String {
         let mut text = String::new();
         while let Some(character) = self.peek(host).filter(char::is_ascii_digit) {
             text.push(character);
@@ -236,7 +340,7 @@ impl Scanner {
     }
 
     /// A name, or a format if a period and no further name follow: `best12.2`, `date9.`.
-    fn word(&mut self, start: &Span, host: &dyn Host) -> TokenKind {
+    fn word(&mut self, start: &Span, host: &mut dyn Host) -> TokenKind {
         let text = self.name_text(host);
         if self.peek(host) != Some('.') {
             return TokenKind::Word(text);
@@ -260,7 +364,7 @@ impl Scanner {
     }
 
     /// `$`, or a character format: `$8.`, `$char20.`.
-    fn dollar(&mut self, host: &dyn Host) -> TokenKind {
+    fn dollar(&mut self, host: &mut dyn Host) -> TokenKind {
         let start = self.source.place();
         self.source.bump();
         if !self.peek(host).is_some_and(in_name) {
@@ -291,7 +395,7 @@ impl Scanner {
     }
 
     /// `.5`, `.`, `._`, `.a`.
-    fn dot(&mut self, host: &dyn Host) -> TokenKind {
+    fn dot(&mut self, host: &mut dyn Host) -> TokenKind {
         self.source.bump();
         match self.peek(host) {
             Some(c) if c.is_ascii_digit() => self.number(".".to_owned(), host),
@@ -304,7 +408,7 @@ impl Scanner {
     }
 
     /// A number; `text` holds a leading period if there was one.
-    fn number(&mut self, mut text: String, host: &dyn Host) -> TokenKind {
+    fn number(&mut self, mut text: String, host: &mut dyn Host) -> TokenKind {
         if text.is_empty()
             && let Some(number) = self.hexadecimal()
         {
@@ -355,18 +459,18 @@ impl Scanner {
     }
 
     /// A quoted literal with its suffix.
-    fn quoted(&mut self, quote: char, start: &Span, host: &dyn Host) -> TokenKind {
-        let Some(raw) = self.quoted_text(quote) else {
+    fn quoted(&mut self, quote: char, start: &Span, host: &mut dyn Host) -> TokenKind {
+        let Some(raw) = self.quoted_text(quote, host) else {
             return TokenKind::Text(String::new(), true);
         };
         let span = self.source.stretch(start.clone());
+        let length = raw.len();
         let text = if quote == '"' && !self.skipping {
-            let text = symbols::resolve(&raw, false, &span, host, &mut self.diagnostics);
-            symbols::report_invocations(&text, false, &span, &mut self.diagnostics);
-            self.source.spend(text.len().saturating_sub(raw.len()), 0);
+            let text = self.literal_text(raw, &span, host);
+            self.source.spend(text.len().saturating_sub(length), 0);
             text
         } else {
-            raw
+            unmasked(&raw).into_owned()
         };
         let suffix: String = (0..3)
             .map_while(|n| self.source.ahead(n))
@@ -386,14 +490,22 @@ impl Scanner {
         }
     }
 
-    /// The text between quotes, doubled ones undone; `None`, reported, if they never close.
-    pub(crate) fn quoted_text(&mut self, quote: char) -> Option<String> {
+    /// The text between quotes, doubled ones undone, macro quoting kept; `None`, reported, if they
+    /// never close.
+    fn quoted_text(&mut self, quote: char, host: &mut dyn Host) -> Option<String> {
         let start = self.source.place();
         self.source.bump();
         let mut text = String::new();
-        while let Some(character) = self.source.bump() {
+        loop {
+            let Some(character) = self.source.bump_quoted() else {
+                self.fill(host);
+                if self.source.peek_quoted().is_none() {
+                    break;
+                }
+                continue;
+            };
             if character == quote {
-                if self.source.peek() != Some(quote) {
+                if self.source.peek_quoted() != Some(quote) {
                     return Some(text);
                 }
                 self.source.bump();

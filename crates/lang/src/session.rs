@@ -1,10 +1,11 @@
 //! The session: gathers statements up to a step's boundary and hands the step out.
 
 use crate::ast::{Global, GlobalKind, ProcStatement, ProcStep, Step, Token, TokenKind};
-use crate::cursor::word;
+use crate::cursor::{token_text, word};
 use crate::finding;
 use crate::global::{self, Place};
 use crate::keywords::{DATA_LINES, RUN_GROUP_PROCEDURES, is_one_of};
+use crate::macros::table::Macros;
 use crate::scanner::{Event, Scanner};
 use crate::source::SourceLine;
 use crate::step;
@@ -13,12 +14,51 @@ use base::limits::{STEP_TEXT_BYTES_MAX, STEP_TOKENS_MAX};
 
 /// What the engine provides.
 pub trait Host {
-    /// The value of a macro variable by its upper-case name.
-    fn symbol(&self, name: &str) -> Option<String>;
-    /// `%let` in open code; the name is upper case.
-    fn set_symbol(&mut self, name: &str, value: &str);
+    /// Macro variables and macros.
+    fn macros(&self) -> &Macros;
+    /// The same, to be changed.
+    fn macros_mut(&mut self) -> &mut Macros;
     /// The text of a file, or why there is none.
     fn include(&mut self, path: &str) -> Result<String, String>;
+    /// `%sysfunc(name(arguments), format)`: the value as text, or an error's sentence without a
+    /// final period. The name is upper case.
+    fn function(
+        &mut self,
+        name: &str,
+        arguments: &[String],
+        format: Option<&str>,
+    ) -> Result<String, String> {
+        let _ = (arguments, format);
+        Err(format!(
+            "The function {name} is unknown or not implemented yet"
+        ))
+    }
+    /// What the log tells about macros.
+    fn tracing(&self) -> Tracing {
+        Tracing::default()
+    }
+}
+
+/// System options that the macro processor heeds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tracing {
+    /// MPRINT: the statements that macros make.
+    pub mprint: bool,
+    /// MLOGIC: what macros do.
+    pub mlogic: bool,
+    /// SYMBOLGEN: what references resolve to.
+    pub symbolgen: bool,
+    /// MINOPERATOR: `IN` and `#` are operators of macro expressions.
+    pub minoperator: bool,
+}
+
+/// A line of MPRINT, MLOGIC or SYMBOLGEN.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// How many of the lines of this pull come before it.
+    pub after: usize,
+    /// The line.
+    pub text: String,
 }
 
 /// What one pull gave. The order for the log: the lines, the diagnostics, the step.
@@ -30,8 +70,22 @@ pub struct Pulled {
     pub diagnostics: Vec<Diagnostic>,
     /// Lines first touched by this pull.
     pub source: Vec<SourceLine>,
+    /// What macros did, as far as options ask for it.
+    pub traces: Vec<Trace>,
     /// True if there is no more text: a further pull gives nothing.
     pub finished: bool,
+}
+
+/// `text` with its references and macro calls resolved, and what was found on the way: what steps ask
+/// for while they run.
+pub fn resolve(text: &str, host: &mut dyn Host) -> (String, Vec<Diagnostic>) {
+    let scopes = host.macros().scopes();
+    let mut scanner = Scanner::new("(resolved text)", "");
+    scanner.scopes_outside = scopes;
+    let place = scanner.source.place();
+    let resolved = scanner.literal_text(text.to_owned(), &place, host);
+    scanner.forget_scopes(host);
+    (resolved, scanner.diagnostics)
 }
 
 /// A program being read.
@@ -83,6 +137,25 @@ impl Session {
         }
     }
 
+    /// Ends with an error when macros have done so much, for programs of strangers: a macro may loop
+    /// without end.
+    pub fn limit_macro_operations(&mut self, count: u64) {
+        self.scanner.operations_left = Some(count);
+    }
+
+    /// Text that comes before all that is left of the program, as CALL EXECUTE asks for. To be
+    /// called between pulls that gave a step.
+    pub fn execute(&mut self, text: &str) {
+        if let Some(token) = self.pushed.take() {
+            let word = format!("{} ", token_text(&token));
+            self.scanner.source.push_expansion(token.span, word, false);
+        }
+        let at = self.scanner.source.place();
+        self.scanner
+            .source
+            .push_expansion(at, format!("{text} "), true);
+    }
+
     /// Reads up to the next step boundary, global statement or `%put`, not a character further.
     pub fn next(&mut self, host: &mut dyn Host) -> Pulled {
         while !self.ended {
@@ -94,6 +167,7 @@ impl Session {
                         kind: GlobalKind::Put(text),
                     });
                 }
+                Event::Pause => return self.pulled(None),
                 Event::End => return self.end_of_text(),
             };
             if self.is_boundary(&token) {
@@ -127,6 +201,7 @@ impl Session {
             starting = self.statement.is_empty();
             event = self.scanner.next(host, starting);
         }
+        self.scanner.forget_scopes(host);
         let found = std::mem::take(&mut self.scanner.diagnostics);
         if found
             .iter()
@@ -233,6 +308,7 @@ impl Session {
             step,
             diagnostics: std::mem::take(&mut self.diagnostics),
             source: self.scanner.source.take_lines(),
+            traces: std::mem::take(&mut self.scanner.traces),
             finished: self.ended,
         }
     }
@@ -390,6 +466,11 @@ impl Session {
             && let Some(name) = word(only).filter(|name| is_one_of(name, DATA_LINES))
         {
             let name = name.to_ascii_uppercase();
+            if !self.scanner.source.in_file() {
+                let text = format!("A macro cannot make the data lines of {name}");
+                self.report(finding::error(&only.span, text));
+                return None;
+            }
             if name.starts_with("PARMCARDS") {
                 self.report(finding::not_yet(&only.span, format!("{name} statement")));
             }
@@ -545,18 +626,17 @@ impl Session {
 mod tests {
     use super::*;
     use crate::source::Budget;
-    use std::collections::HashMap;
 
     #[derive(Default)]
-    struct Symbols(HashMap<String, String>);
+    struct Symbols(Macros);
 
     impl Host for Symbols {
-        fn symbol(&self, name: &str) -> Option<String> {
-            self.0.get(name).cloned()
+        fn macros(&self) -> &Macros {
+            &self.0
         }
 
-        fn set_symbol(&mut self, name: &str, value: &str) {
-            self.0.insert(name.to_owned(), value.to_owned());
+        fn macros_mut(&mut self) -> &mut Macros {
+            &mut self.0
         }
 
         fn include(&mut self, _: &str) -> Result<String, String> {
@@ -573,7 +653,7 @@ mod tests {
         };
         session.scanner.source.start_budget();
         let mut host = Symbols::default();
-        host.set_symbol("N", n);
+        assert_eq!(host.0.set("N", n), Ok(()));
         let mut found = Vec::new();
         loop {
             let pulled = session.next(&mut host);

@@ -74,6 +74,19 @@ impl Parser<'_> {
         Ok(Some(kind))
     }
 
+    /// From behind CALL.
+    fn call(&mut self) -> Parsed<StatementKind> {
+        let span = self.cursor.span();
+        match self.cursor.expression()?.kind {
+            ExprKind::Call(name, arguments) => Ok(StatementKind::Call(name, arguments)),
+            ExprKind::Variable(name) => Ok(StatementKind::Call(name, Vec::new())),
+            _ => Err(finding::error(
+                &span,
+                "22-322: Syntax error, expecting the name of a CALL routine",
+            )),
+        }
+    }
+
     /// Assignments and sums, whatever their variable is called; and what is like them.
     fn variable_statement(&mut self) -> Parsed<Option<StatementKind>> {
         let name = match self.cursor.peek().map(|token| &token.kind) {
@@ -228,6 +241,7 @@ impl Parser<'_> {
                 StatementKind::Output(datasets)
             }
             "DELETE" => StatementKind::Delete,
+            "CALL" => self.call()?,
             "STOP" => StatementKind::Stop,
             "RETURN" => StatementKind::Return,
             "LEAVE" if self.loops > 0 || self.selects > 0 => StatementKind::Leave,

@@ -5,6 +5,7 @@ mod contents;
 mod datasets;
 mod delete;
 mod distribution;
+mod format;
 mod freq;
 mod levels;
 mod linear;
@@ -23,6 +24,7 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
         Box::new(contents::Contents),
         Box::new(datasets::Datasets),
         Box::new(delete::Delete),
+        Box::new(format::Formats),
         Box::new(freq::Freq),
         Box::new(means::Means("MEANS")),
         Box::new(means::Means("SUMMARY")),

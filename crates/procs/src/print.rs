@@ -6,6 +6,7 @@ use engine::dataset::options::{select, select_all};
 use engine::expr::evaluate::trimmed;
 use engine::failure::{Failure, Outcome};
 use engine::format;
+use engine::format::user::Formats;
 use engine::procedure::Procedure;
 use engine::session::World;
 use lang::ast::{DatasetRef, Expr, ProcStep, VariableList};
@@ -45,6 +46,7 @@ impl Procedure for Print {
         let fields = chosen(&input, statements.variables.as_deref())?;
         note_formats(world, &fields);
         let encoding = input.metadata().encoding;
+        let formats = world.formats.clone();
         world.listing.begin();
         let mut number = 0u64;
         let mut page = Vec::new();
@@ -54,7 +56,11 @@ impl Procedure for Print {
             if !statements.no_obs {
                 cells.push(number.to_string());
             }
-            cells.extend(fields.iter().map(|field| cell(field, row, encoding)));
+            cells.extend(
+                fields
+                    .iter()
+                    .map(|field| cell(field, row, encoding, &formats)),
+            );
             page.push(cells);
             if page.len() == PAGE_ROWS {
                 print_page(world, &fields, &statements, &page);
@@ -141,7 +147,9 @@ fn chosen(input: &Input, lists: Option<&[VariableList]>) -> Outcome<Vec<Field>> 
 fn note_formats(world: &mut World, fields: &[Field]) {
     for field in fields {
         let format = &field.variable.format;
-        if field.variable.kind == Kind::Numeric && format::number(0.0, format).is_none() {
+        if field.variable.kind == Kind::Numeric
+            && format::number_with(0.0, format, &world.formats).is_none()
+        {
             world.log.warning(&format!(
                 "The format {} of variable {} is not implemented yet; BEST12. is used.",
                 format.name, field.variable.name
@@ -150,18 +158,27 @@ fn note_formats(world: &mut World, fields: &[Field]) {
     }
 }
 
-fn cell(field: &Field, row: &[u8], encoding: Encoding) -> String {
+fn cell(field: &Field, row: &[u8], encoding: Encoding, formats: &Formats) -> String {
     match field.variable.kind {
         Kind::Numeric => {
             let value = field.slot.number(row);
-            let text = format::number(value, &field.variable.format);
+            let text = format::number_with(value, &field.variable.format, formats);
             text.unwrap_or_else(|| format::best(value, 12))
-                .trim_start()
+                .trim()
                 .to_owned()
         }
-        Kind::Character => encoding
-            .decode(trimmed(field.slot.bytes(row)))
-            .replace(|c: char| c.is_control(), "."),
+        Kind::Character => {
+            let text = field.slot.bytes(row);
+            let format = &field.variable.format;
+            let label = formats
+                .get(&format.name.to_ascii_uppercase())
+                .map(|_| format::text_with(text, format, formats));
+            let shown = match &label {
+                Some(label) => String::from_utf8_lossy(trimmed(label)),
+                None => encoding.decode(trimmed(text)),
+            };
+            shown.replace(|c: char| c.is_control(), ".")
+        }
     }
 }
 

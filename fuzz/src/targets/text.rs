@@ -1,8 +1,6 @@
 //! What people write: programs and recipes.
 
-use std::collections::BTreeMap;
-
-use lang::{Host, Session};
+use lang::{Host, Macros, Session};
 use recipe::{Generator, Recipe};
 
 /// A file that programs can include; it includes itself.
@@ -12,19 +10,22 @@ const INCLUDED: &str = "%put in; %include 'i.sas'; %let n=&n&n; x";
 const PULLS_MAX: usize = 100_000;
 const PULLS_PER_BYTE: usize = 100;
 
+/// What macros of a program may do: they may loop without end.
+const MACRO_OPERATIONS_MAX: u64 = 100_000;
+
 /// Longest rows that are drawn from a recipe, bytes.
 const ROW_BYTES_MAX: usize = 1 << 20;
 
 /// Symbols in memory and one file.
-struct MemoryHost(BTreeMap<String, String>);
+struct MemoryHost(Macros);
 
 impl Host for MemoryHost {
-    fn symbol(&self, name: &str) -> Option<String> {
-        self.0.get(name).cloned()
+    fn macros(&self) -> &Macros {
+        &self.0
     }
 
-    fn set_symbol(&mut self, name: &str, value: &str) {
-        self.0.insert(name.to_owned(), value.to_owned());
+    fn macros_mut(&mut self) -> &mut Macros {
+        &mut self.0
     }
 
     fn include(&mut self, path: &str) -> Result<String, String> {
@@ -38,9 +39,12 @@ impl Host for MemoryHost {
 /// Reads a program to its end.
 pub fn parse_program(text: &str) {
     let symbols = [("T", "text"), ("A", "&b"), ("B", "&&a"), ("N", "2")];
-    let symbols = symbols.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let mut host = MemoryHost(BTreeMap::from(symbols));
+    let mut host = MemoryHost(Macros::new());
+    for (name, value) in symbols {
+        host.0.set(name, value).expect("the names are valid");
+    }
     let mut session = Session::new("program.sas", text);
+    session.limit_macro_operations(MACRO_OPERATIONS_MAX);
     for _ in 0..PULLS_MAX + PULLS_PER_BYTE * text.len() {
         let pulled = session.next(&mut host);
         for diagnostic in &pulled.diagnostics {

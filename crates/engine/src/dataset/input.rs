@@ -113,7 +113,10 @@ impl Input {
             every_variable: true,
             condition: None,
             passing: Vec::new(),
-            events: Events::default(),
+            events: Events {
+                surroundings: world.surroundings(false),
+                ..Events::default()
+            },
             first: 1,
             last: u64::MAX,
             passed: 0,

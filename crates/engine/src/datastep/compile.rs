@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use base::diag::{Diagnostic, Span};
 use lang::ast::{
-    self, DataStep, DatasetRef, Expr, ExprKind, MethodArgument, Place, Select, Statement,
+    self, Argument, DataStep, DatasetRef, Expr, ExprKind, MethodArgument, Place, Select, Statement,
     StatementKind,
 };
 use sas7bdat::{Encoding, Kind};
@@ -154,6 +154,9 @@ impl<'a> Builder<'a> {
             }
             StatementKind::Output(datasets) => out.push(self.output(datasets)?),
             StatementKind::Delete => out.push(Operation::Delete),
+            StatementKind::Call(name, arguments) => {
+                self.call(name, arguments, span, out)?;
+            }
             StatementKind::Return => out.push(Operation::Return),
             StatementKind::Stop => out.push(Operation::Stop),
             StatementKind::Loop(body) => self.do_loop(body, out)?,
@@ -240,15 +243,7 @@ impl<'a> Builder<'a> {
                 negated: *negated,
             },
             ExprKind::Call(name, arguments) => {
-                let arguments = arguments.iter().map(|argument| {
-                    Ok(match argument {
-                        ast::Argument::Value(value) => {
-                            ast::Argument::Value(self.hoisted(value, out)?)
-                        }
-                        other => other.clone(),
-                    })
-                });
-                ExprKind::Call(name.clone(), arguments.collect::<Outcome<_>>()?)
+                ExprKind::Call(name.clone(), self.hoisted_arguments(arguments, out)?)
             }
             other => other.clone(),
         };
@@ -256,6 +251,20 @@ impl<'a> Builder<'a> {
             span: expr.span.clone(),
             kind,
         })
+    }
+
+    fn hoisted_arguments(
+        &mut self,
+        arguments: &[Argument],
+        out: &mut Vec<Operation>,
+    ) -> Outcome<Vec<Argument>> {
+        let hoisted = arguments.iter().map(|argument| {
+            Ok(match argument {
+                Argument::Value(value) => Argument::Value(self.hoisted(value, out)?),
+                other => other.clone(),
+            })
+        });
+        hoisted.collect()
     }
 
     /// Calls a method now and gives the variable that holds its result.
@@ -277,6 +286,22 @@ impl<'a> Builder<'a> {
             span: span.clone(),
             kind: ExprKind::Variable(name),
         })
+    }
+
+    fn call(
+        &mut self,
+        name: &str,
+        arguments: &[Argument],
+        span: &Span,
+        out: &mut Vec<Operation>,
+    ) -> Outcome<()> {
+        let arguments = self.hoisted_arguments(arguments, out)?;
+        let routine = self.compiler().routine(name, &arguments, span)?;
+        for slot in routine.targets() {
+            self.pdv.assigned_slot(slot);
+        }
+        out.push(Operation::Call(Box::new(routine)));
+        Ok(())
     }
 
     fn assign(&mut self, target: &str, value: &Expr, out: &mut Vec<Operation>) -> Outcome<()> {

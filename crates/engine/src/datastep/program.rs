@@ -9,6 +9,7 @@ use super::target::Target;
 use super::text::{Infile, OutFile, ReadList, WriteList};
 use crate::expr::array::ElementRef;
 use crate::expr::compile::Sites;
+use crate::expr::routine::Routine;
 use crate::expr::{Number, Slot, Text};
 
 /// A compiled step.
@@ -42,6 +43,8 @@ pub(super) enum Operation {
     Text(Slot, Text),
     /// `x + number;`
     Sum(Slot, Number),
+    /// `call routine(…);`
+    Call(Box<Routine>),
     /// `a{i} = number;`
     NumberElement(Box<ElementRef>, Number),
     /// `c{i} = text;`

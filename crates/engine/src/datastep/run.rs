@@ -106,6 +106,7 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
         row,
         events: Events {
             counts: vec![0; program.sites.counted.len()],
+            surroundings: world.surroundings(program.sites.reads_macros),
             ..Events::default()
         },
         sources,
@@ -171,7 +172,13 @@ impl Running<'_> {
             self.writers.push(Writing {
                 copy: RowCopy::new(&pairs),
                 output,
-                condition: condition.map(|condition| (condition, Events::default())),
+                condition: condition.map(|condition| {
+                    let events = Events {
+                        surroundings: self.world.surroundings(false),
+                        ..Events::default()
+                    };
+                    (condition, events)
+                }),
             });
         }
         Ok(())
@@ -236,6 +243,9 @@ impl Running<'_> {
                 Site::DivisionByZero => "Division by zero detected",
                 Site::InvalidNumber => "Invalid numeric data",
                 Site::SubstrRange => "Invalid second or third argument to function SUBSTR",
+                Site::InvalidArgument(function) => {
+                    &format!("Invalid argument to function {function}")
+                }
                 Site::Missing => continue,
             };
             let text = format!("{text} at line {line} column {column}.");
@@ -301,6 +311,8 @@ impl Running<'_> {
     fn end(mut self, outcome: Outcome<Ended>) -> Outcome<()> {
         let flushed = self.end_iteration();
         self.log_line.finish(self.world);
+        let requests = std::mem::take(&mut self.events.surroundings.requests);
+        requests.settle(self.world);
         match outcome.and_then(|ended| flushed.map(|()| ended)) {
             Ok(Ended::Looping) => self.world.note("DATA STEP stopped due to looping."),
             Ok(Ended::Regularly) => {}
@@ -385,11 +397,16 @@ fn tell_events(world: &mut World, sites: &Sites, events: &Events) {
              of the operations have been set to missing values.",
         ),
     ] {
+        // Invalid arguments share the note of divisions by zero.
+        let told = |site: Site| match site {
+            Site::InvalidArgument(_) => wanted == Site::DivisionByZero,
+            other => wanted == other,
+        };
         let met: Vec<String> = sites
             .counted
             .iter()
             .zip(&events.counts)
-            .filter(|((site, _), count)| *site == wanted && **count > 0)
+            .filter(|((site, _), count)| told(*site) && **count > 0)
             .map(|((_, span), count)| format!("{count} at {}:{}", span.line, span.column))
             .collect();
         if !met.is_empty() {

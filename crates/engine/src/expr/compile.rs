@@ -37,6 +37,8 @@ pub enum Site {
     DivisionByZero,
     /// A SUBSTR to the left of `=` that starts or ends outside of its variable.
     SubstrRange,
+    /// An argument that this function cannot take.
+    InvalidArgument(&'static str),
 }
 
 /// Notes and counted places gathered while compiling one step.
@@ -50,6 +52,8 @@ pub struct Sites {
     pub to_number: Vec<Span>,
     /// The first text beyond ASCII that was taken before the encoding of the data was known.
     pub unencoded: Option<Span>,
+    /// Some function reads macro variables.
+    pub reads_macros: bool,
     /// Other findings.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -406,8 +410,7 @@ impl Compiler<'_> {
             )));
         }
         let Some((function, least, most)) = OfNumbers::find(name) else {
-            let message = format!("The function {name} is unknown or not implemented yet.");
-            return Err(Failure::at(span, message));
+            return self.general(name, arguments, span);
         };
         if let (OfNumbers::Missing, [Argument::Value(argument)]) = (function, arguments) {
             return Ok(Value::Number(is_missing(self.value(argument)?)));

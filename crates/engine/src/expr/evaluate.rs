@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 
 use sas7bdat::missing;
 
+use super::surroundings::Surroundings;
 use super::{Arithmetic, Number, Relation, Text};
 use crate::failure::Failure;
 use crate::format;
@@ -20,6 +21,8 @@ pub struct Events {
     pub failure: Option<Failure>,
     /// Sites that met an error since the last look: `_ERROR_` becomes 1.
     pub raised: Vec<usize>,
+    /// What functions know and remember.
+    pub surroundings: Surroundings,
 }
 
 /// Errors between two looks that are kept: one statement rarely has more, and their number is what
@@ -27,7 +30,8 @@ pub struct Events {
 const RAISED_MAX: usize = 64;
 
 impl Events {
-    fn count(&mut self, site: usize) {
+    /// Counts that something happened at a site.
+    pub fn count(&mut self, site: usize) {
         if let Some(count) = self.counts.get_mut(site) {
             *count += 1;
         }
@@ -165,6 +169,7 @@ impl Number {
                 Some(slot) => slot.number(row),
                 None => missing::encode(0),
             },
+            Self::General(call) => call.number(row, events),
             Self::CompareText { .. }
             | Self::InText(..)
             | Self::Like { .. }
@@ -286,6 +291,7 @@ impl Text {
                 Some(slot) => Cow::Borrowed(slot.bytes(row)),
                 None => Cow::Borrowed(b" "),
             },
+            Self::General(call) => Cow::Owned(call.text(row, events)),
             Self::FromNumber(number, width) => {
                 let value = number.value(row, events);
                 Cow::Owned(format::best(value, *width as usize).into_bytes())

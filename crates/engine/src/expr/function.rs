@@ -1,9 +1,20 @@
-//! Functions of the language. Each is a variant with its meaning beside it; a name that is not in
-//! the tables is refused when the step is compiled.
+//! Functions of the language. The few that every program uses are variants here with their meaning
+//! beside them, all others are in the tables of `table`; a name that is in neither is refused when
+//! the step is compiled.
 
 use std::borrow::Cow;
 
 use sas7bdat::missing;
+
+pub(crate) mod character;
+mod conversion;
+mod date;
+mod numeric;
+mod probability;
+pub mod random;
+pub mod special;
+mod statistics;
+pub mod table;
 
 use super::Number;
 use super::evaluate::{Events, order_key, trimmed};

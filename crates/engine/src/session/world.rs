@@ -6,21 +6,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::diag::Diagnostic;
 use base::meter::Meter;
 use base::random::Stream;
 use base::store::{Channel, Creation, Store, StoreFile};
 
 use lang::ast::FileOption;
+use lang::{Macros, Scope};
 
 use crate::accounting::{DatasetUse, SortSummary};
 use crate::dataset::background::{Background, Budget};
+use crate::expr::surroundings::Surroundings;
 use crate::failure::{Failure, Outcome};
+use crate::format::user::Formats;
 use crate::library::Libraries;
 use crate::listing::Listing;
 use crate::log::Log;
 use crate::options::Options;
 
-/// Macro variables by upper-case name.
+/// Macro variables at start by name.
 pub type Symbols = BTreeMap<String, String>;
 
 /// File that marks a WORK or utility directory as made by Gristmill: what lacks it is never removed.
@@ -40,8 +44,12 @@ pub struct World {
     pub options: Options,
     /// Librefs.
     pub libraries: Libraries,
-    /// Macro variables.
-    pub symbols: Symbols,
+    /// Macro variables and macros.
+    pub macros: Macros,
+    /// Formats made by PROC FORMAT.
+    pub formats: Arc<Formats>,
+    /// Texts that CALL EXECUTE queued for the end of the step in progress.
+    pub executed: Vec<String>,
     /// Text files by upper-case fileref, with the options of their FILENAME statements.
     pub filerefs: BTreeMap<String, (PathBuf, Vec<FileOption>)>,
     /// The session's utility directory.
@@ -78,6 +86,41 @@ impl World {
         if self.options.notes {
             self.log.note(text);
         }
+    }
+
+    /// What functions know while a step runs; with `macros` also the macro variables.
+    pub fn surroundings(&self, macros: bool) -> Surroundings {
+        let mut surroundings = Surroundings::new(self.meter.clone(), self.formats.clone());
+        surroundings.macros = macros.then(|| Box::new(self.macros.clone()));
+        surroundings
+    }
+
+    /// CALL SYMPUT: visible to the text after the step.
+    ///
+    /// Errors are sentences in SAS's words, without a final period.
+    pub fn symput(&mut self, name: &str, value: &str, scope: Scope) -> Result<(), String> {
+        self.macros.symput(name, value, scope)
+    }
+
+    /// SYMGET: the value of a macro variable while a step runs.
+    pub fn symget(&self, name: &str) -> Option<String> {
+        self.macros.get(name.trim())
+    }
+
+    /// RESOLVE and macros in CALL EXECUTE: `text` with its references and macro calls resolved now,
+    /// and what was found on the way.
+    pub fn resolve(&mut self, text: &str) -> (String, Vec<Diagnostic>) {
+        let mut host = super::host::Host::without_files(self);
+        lang::resolve(text, &mut host)
+    }
+
+    /// CALL EXECUTE: macro elements act now, what is left comes after the step.
+    pub fn call_execute(&mut self, text: &str) -> Vec<Diagnostic> {
+        let (text, diagnostics) = self.resolve(text);
+        if !text.trim().is_empty() {
+            self.executed.push(text);
+        }
+        diagnostics
     }
 
     /// A number that has not been drawn in this session.

@@ -3,6 +3,7 @@
 mod cursors;
 mod errors;
 mod expressions;
+mod macro_language;
 mod macros;
 mod print;
 mod print_text;
@@ -13,33 +14,34 @@ mod textio;
 mod tokens;
 
 use lang::ast::Step;
-use lang::{Host, Pulled, Session};
+use lang::{Host, Macros, Pulled, Session, Tracing};
 use std::collections::BTreeMap;
 
 /// Symbols and files in memory.
 #[derive(Default)]
 pub(crate) struct MemoryHost {
-    pub(crate) symbols: BTreeMap<String, String>,
+    pub(crate) macros: Macros,
     pub(crate) files: BTreeMap<String, String>,
+    pub(crate) tracing: Tracing,
 }
 
 impl MemoryHost {
     pub(crate) fn with(symbols: &[(&str, &str)]) -> Self {
-        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Self {
-            symbols: symbols.iter().map(pair).collect(),
-            files: BTreeMap::new(),
+        let mut host = Self::default();
+        for (name, value) in symbols {
+            host.macros.set(name, value).unwrap();
         }
+        host
     }
 }
 
 impl Host for MemoryHost {
-    fn symbol(&self, name: &str) -> Option<String> {
-        self.symbols.get(name).cloned()
+    fn macros(&self) -> &Macros {
+        &self.macros
     }
 
-    fn set_symbol(&mut self, name: &str, value: &str) {
-        self.symbols.insert(name.to_owned(), value.to_owned());
+    fn macros_mut(&mut self) -> &mut Macros {
+        &mut self.macros
     }
 
     fn include(&mut self, path: &str) -> Result<String, String> {
@@ -48,11 +50,40 @@ impl Host for MemoryHost {
             .cloned()
             .ok_or_else(|| "there is no such file".to_owned())
     }
+
+    fn function(
+        &mut self,
+        name: &str,
+        arguments: &[String],
+        format: Option<&str>,
+    ) -> Result<String, String> {
+        match name {
+            "SHOW" => Ok(format!(
+                "<{}|{}>",
+                arguments.join("|"),
+                format.unwrap_or("")
+            )),
+            "RAW" => Ok(arguments.concat()),
+            "MOD" => match arguments {
+                [value, divisor] => {
+                    let number = |text: &str| text.trim().parse::<i64>().unwrap_or(1);
+                    Ok((number(value) % number(divisor)).to_string())
+                }
+                _ => Err("MOD takes two arguments".to_owned()),
+            },
+            _ => Err(format!("The function {name} is unknown")),
+        }
+    }
+
+    fn tracing(&self) -> Tracing {
+        self.tracing
+    }
 }
 
 /// Every pull of a program, the last one finished.
 pub(crate) fn pulls(text: &str, host: &mut MemoryHost) -> Vec<Pulled> {
     let mut session = Session::new("program.sas", text);
+    session.limit_macro_operations(20_000);
     let mut pulls = Vec::new();
     loop {
         let pulled = session.next(host);
@@ -72,6 +103,7 @@ pub(crate) fn pulls(text: &str, host: &mut MemoryHost) -> Vec<Pulled> {
 pub(crate) fn lines(text: &str, host: &mut MemoryHost) -> Vec<String> {
     let mut lines = Vec::new();
     for pulled in pulls(text, host) {
+        lines.extend(pulled.traces.into_iter().map(|trace| trace.text));
         lines.extend(
             pulled
                 .diagnostics

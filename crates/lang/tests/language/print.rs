@@ -237,6 +237,7 @@ pub(crate) fn statement(kind: &StatementKind) -> String {
         StatementKind::By(list) => node("by", &[by_list(list)]),
         StatementKind::Output(list) => node("output", &[join(list, dataset)]),
         StatementKind::Delete => "(delete)".to_owned(),
+        StatementKind::Call(name, list) => node("call", &[name.clone(), join(list, argument)]),
         StatementKind::Stop => "(stop)".to_owned(),
         StatementKind::Return => "(return)".to_owned(),
         StatementKind::Leave => "(leave)".to_owned(),

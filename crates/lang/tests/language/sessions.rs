@@ -59,7 +59,7 @@ fn what_a_step_sets_is_visible_to_the_text_after_it() {
     let mut session = Session::new("program.sas", "data a; x=1; run; data &name; run;");
     let mut host = MemoryHost::default();
     assert!(session.next(&mut host).step.is_some());
-    host.symbols.insert("NAME".to_owned(), "late".to_owned());
+    host.macros.set("NAME", "late").unwrap();
     let pulled = session.next(&mut host);
     assert_eq!(
         pulled.step.as_ref().map(crate::print::step).as_deref(),
@@ -69,7 +69,7 @@ fn what_a_step_sets_is_visible_to_the_text_after_it() {
     let mut session = Session::new("program.sas", "data a; x=1; data &name; run;");
     let mut host = MemoryHost::default();
     assert!(session.next(&mut host).diagnostics.is_empty());
-    host.symbols.insert("NAME".to_owned(), "late".to_owned());
+    host.macros.set("NAME", "late").unwrap();
     assert!(session.next(&mut host).diagnostics.is_empty());
 }
 

@@ -160,8 +160,8 @@ fn what_is_not_there_yet_is_an_error_with_its_place() {
             "The MODIFY statement is not implemented yet (test.sas, line 1",
         ),
         (
-            "data a; x = lag(y); run;",
-            "The function lag is unknown or not implemented yet (test.sas",
+            "data a; x = soundex(y); run;",
+            "The function soundex is unknown or not implemented yet (test.sas",
         ),
         (
             "proc univariate; run;",

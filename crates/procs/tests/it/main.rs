@@ -4,10 +4,13 @@
 mod attributes;
 mod datastep;
 mod faults;
+mod formats;
 mod freq;
+mod functions;
 mod harness;
 mod hashes;
 mod log;
+mod macros;
 mod means;
 mod models;
 mod procedures;

@@ -123,6 +123,7 @@ impl Running<'_> {
     /// Operations whose own work is long.
     fn rare(&mut self, operation: &Operation) -> Outcome<Flow> {
         match operation {
+            Operation::Call(routine) => routine.run(&mut self.row, &mut self.events),
             Operation::Substr(substr) => self.substr(substr),
             Operation::Unsatisfied(span) => {
                 let message = "Unsatisfied WHEN clause and no OTHERWISE clause.";

@@ -142,7 +142,7 @@ fn as_text(path: &Path, metadata: &Metadata) -> String {
 fn created(metadata: &Metadata) -> Option<String> {
     let format = Format {
         name: "DATETIME".to_owned(),
-        width: 18,
+        width: 19,
         decimals: 0,
     };
     // Damaged files have any number here.

@@ -1,9 +1,9 @@
 //! Macro variable references: `&name`, `&name.`, `&&a&b` in passes from left to right.
 
+use super::mask::{has_masked, unmasked};
 use crate::finding;
-use crate::keywords::{
-    MACRO_FUNCTIONS_NOT_YET, MACRO_STATEMENTS_NOT_YET, in_name, is_one_of, starts_name,
-};
+use crate::keywords::{in_name, starts_name};
+use crate::scanner::Scanner;
 use crate::session::Host;
 use base::diag::{Diagnostic, Span};
 use base::limits::MACRO_DEPTH_MAX;
@@ -12,71 +12,30 @@ use base::limits::MACRO_DEPTH_MAX;
 /// hold references to each other can grow without bound long before the depth limit is reached.
 const EXPANSION_BYTES_MAX: usize = 1 << 20;
 
-/// Resolves every reference in `text`. With `quotes`, text inside single quotes stays as it is.
-pub(crate) fn resolve(
-    text: &str,
-    quotes: bool,
-    at: &Span,
-    host: &dyn Host,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> String {
-    let mut resolver = Resolver {
-        host,
-        at,
-        diagnostics,
-        quotes,
-        left: EXPANSION_BYTES_MAX,
-        unresolved: Vec::new(),
-        over: false,
-    };
-    let result = resolver.resolve(text, 0);
-    if resolver.over {
-        let text = "Macro variables refer to each other without end, or to too much text";
-        diagnostics.push(finding::error(at, text));
-        return String::new();
-    }
-    result
-}
-
-/// Reports `%name` left in `text`: functions that are not there yet, macros that nobody defined.
-pub(crate) fn report_invocations(
-    text: &str,
-    quotes: bool,
-    at: &Span,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let mut rest = text.chars().peekable();
-    let mut single = false;
-    let mut double = false;
-    while let Some(character) = rest.next() {
-        match character {
-            '\'' if quotes && !double => single = !single,
-            '"' if quotes && !single => double = !double,
-            '%' if !single => {
-                let mut name = String::new();
-                while let Some(next) = rest.next_if(|c| in_name(*c)) {
-                    name.push(next);
-                }
-                if name.starts_with(starts_name) {
-                    diagnostics.push(invocation(&name.to_ascii_uppercase(), at));
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-/// What to say about `%name`, which is neither a statement nor a macro here.
-pub(crate) fn invocation(name: &str, at: &Span) -> Diagnostic {
-    if is_one_of(name, MACRO_FUNCTIONS_NOT_YET) {
-        finding::not_yet(at, format!("%{name} function"))
-    } else if is_one_of(name, MACRO_STATEMENTS_NOT_YET) {
-        finding::not_yet(at, format!("%{name} statement"))
-    } else {
-        Diagnostic::warning(
+impl Scanner {
+    /// Resolves every reference in `text`, macro quoting kept.
+    pub(crate) fn resolve(&mut self, text: &str, at: &Span, host: &dyn Host) -> String {
+        let mut resolver = Resolver {
+            host,
             at,
-            format!("Apparent invocation of macro {name} not resolved."),
-        )
+            diagnostics: &mut self.diagnostics,
+            symbolgen: host.tracing().symbolgen,
+            lines: Vec::new(),
+            left: EXPANSION_BYTES_MAX,
+            unresolved: Vec::new(),
+            over: false,
+        };
+        let result = resolver.resolve(text, 0);
+        let (lines, over) = (resolver.lines, resolver.over);
+        for line in lines {
+            self.trace(line);
+        }
+        if over {
+            let text = "Macro variables refer to each other without end, or to too much text";
+            self.diagnostics.push(finding::error(at, text));
+            return String::new();
+        }
+        result
     }
 }
 
@@ -84,7 +43,8 @@ struct Resolver<'a> {
     host: &'a dyn Host,
     at: &'a Span,
     diagnostics: &'a mut Vec<Diagnostic>,
-    quotes: bool,
+    symbolgen: bool,
+    lines: Vec<String>,
     left: usize,
     unresolved: Vec<String>,
     over: bool,
@@ -112,14 +72,8 @@ impl Resolver<'_> {
         let mut out = String::new();
         let mut again = false;
         let mut rest = text.chars().peekable();
-        let (mut single, mut double) = (false, false);
         while let Some(character) = rest.next() {
-            match character {
-                '\'' if self.quotes && !double => single = !single,
-                '"' if self.quotes && !single => double = !double,
-                _ => {}
-            }
-            if character != '&' || single {
+            if character != '&' {
                 out.push(character);
                 continue;
             }
@@ -137,7 +91,12 @@ impl Resolver<'_> {
                 out.extend(std::iter::repeat_n('&', ampersands));
                 continue;
             }
-            again |= ampersands > 1;
+            if ampersands > 1 {
+                again = true;
+                if self.symbolgen {
+                    self.lines.push("SYMBOLGEN:  && resolves to &.".to_owned());
+                }
+            }
             out.extend(std::iter::repeat_n('&', ampersands / 2));
             if ampersands.is_multiple_of(2) {
                 out.push_str(&name);
@@ -157,8 +116,9 @@ impl Resolver<'_> {
     }
 
     fn value(&mut self, name: &str, depth: u32) -> Option<String> {
+        let host = self.host;
         let name = name.to_ascii_uppercase();
-        let Some(value) = self.host.symbol(&name) else {
+        let Some(value) = host.macros().quoted(&name) else {
             if !self.unresolved.contains(&name) {
                 let message = format!("Apparent symbolic reference {name} not resolved.");
                 self.diagnostics.push(Diagnostic::warning(self.at, message));
@@ -166,14 +126,29 @@ impl Resolver<'_> {
             }
             return None;
         };
+        if self.symbolgen {
+            self.lines.push(format!(
+                "SYMBOLGEN:  Macro variable {name} resolves to {}",
+                unmasked(value)
+            ));
+            if has_masked(value) {
+                self.lines.push(
+                    "SYMBOLGEN:  Some characters in the above value which were subject to macro \
+                     quoting have been unquoted for printing."
+                        .to_owned(),
+                );
+            }
+        }
         self.spend(value.len() + 1);
         if depth >= MACRO_DEPTH_MAX {
             self.over = true;
         }
         if self.over {
             Some(String::new())
+        } else if value.contains('&') {
+            Some(self.resolve(value, depth + 1))
         } else {
-            Some(self.resolve(&value, depth + 1))
+            Some(value.to_owned())
         }
     }
 

@@ -1,0 +1,356 @@
+//! Dates (days since 1960), times (seconds) and datetimes (seconds since 1960).
+
+use super::character::whole;
+use super::table::{Entry, Gives, general, plain};
+use crate::datetime::{Date, date, days_from, days_in_month};
+use crate::expr::evaluate::trimmed;
+use crate::expr::general::{Call, Result};
+use sas7bdat::missing;
+
+const DAY: f64 = 86_400.0;
+
+/// The functions.
+pub(super) const TABLE: &[Entry] = &[
+    general("TODAY", "", Gives::Number, |call| {
+        Result::Number((now(call) / DAY).floor())
+    }),
+    general("DATE", "", Gives::Number, |call| {
+        Result::Number((now(call) / DAY).floor())
+    }),
+    general("TIME", "", Gives::Number, |call| {
+        Result::Number(now(call).rem_euclid(DAY))
+    }),
+    general("DATETIME", "", Gives::Number, |call| {
+        Result::Number(now(call))
+    }),
+    plain("DATEPART", "n", |v| Some((v[0] / DAY).floor())),
+    plain("TIMEPART", "n", |v| Some(v[0].rem_euclid(DAY))),
+    plain("MDY", "nnn", |v| from_parts(v[2], v[0], v[1])),
+    plain("DHMS", "nnnn", |v| {
+        Some(v[0] * DAY + v[1] * 3600.0 + v[2] * 60.0 + v[3])
+    }),
+    plain("HMS", "nnn", |v| Some(v[0] * 3600.0 + v[1] * 60.0 + v[2])),
+    plain("YEAR", "n", |v| calendar(v[0]).map(|d| d.year as f64)),
+    plain("QTR", "n", |v| {
+        calendar(v[0]).map(|d| f64::from(d.month.div_ceil(3)))
+    }),
+    plain("MONTH", "n", |v| calendar(v[0]).map(|d| f64::from(d.month))),
+    plain("DAY", "n", |v| calendar(v[0]).map(|d| f64::from(d.day))),
+    // 1 January 1960 was a Friday, day 6.
+    plain("WEEKDAY", "n", |v| {
+        Some((v[0].floor() + 5.0).rem_euclid(7.0) + 1.0)
+    }),
+    plain("HOUR", "n", |v| {
+        Some((v[0].rem_euclid(DAY) / 3600.0).floor())
+    }),
+    plain("MINUTE", "n", |v| {
+        Some((v[0].rem_euclid(3600.0) / 60.0).floor())
+    }),
+    plain("SECOND", "n", |v| Some(v[0].rem_euclid(60.0))),
+    general("INTNX", "cnn?c", Gives::Number, |call| {
+        Result::Number(intnx(call))
+    }),
+    general("INTCK", "cnn?c", Gives::Number, |call| {
+        Result::Number(intck(call))
+    }),
+];
+
+fn now(call: &Call<'_, '_>) -> f64 {
+    call.events.surroundings.now()
+}
+
+fn calendar(value: f64) -> Option<Date> {
+    let days = value.floor();
+    (-138_061.0..=6_589_335.0)
+        .contains(&days)
+        .then(|| whole(days).map(date))?
+}
+
+fn from_parts(year: f64, month: f64, day: f64) -> Option<f64> {
+    let (year, month, day) = (whole(year)?, whole(month)?, whole(day)?);
+    // Two digits mean the years from 1926 on.
+    let year = if (0..100).contains(&year) {
+        1926 + (year - 26).rem_euclid(100)
+    } else {
+        year
+    };
+    let month = u32::try_from(month)
+        .ok()
+        .filter(|month| (1..=12).contains(month))?;
+    let day = u32::try_from(day).ok()?;
+    let valid = (1582..=20_000).contains(&year) && (1..=days_in_month(year, month)).contains(&day);
+    valid.then(|| days_from(Date { year, month, day }) as f64)
+}
+
+/// An interval such as WEEK, MONTH2.3 or DTDAY.
+#[derive(Clone, Copy)]
+struct Interval {
+    unit: Unit,
+    multiple: i64,
+    /// From 0.
+    shift: i64,
+    /// Applied to datetimes.
+    datetime: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    /// So many seconds, of times and datetimes.
+    Seconds(i64),
+    Days,
+    Weeks,
+    Weekdays,
+    /// Half months.
+    Semimonths,
+    Months(i64),
+}
+
+impl Interval {
+    fn parse(text: &[u8]) -> Option<Self> {
+        let text = String::from_utf8_lossy(trimmed(text))
+            .trim()
+            .to_ascii_uppercase();
+        let (head, shift) = text.split_once('.').unwrap_or((&text, "1"));
+        let name = head.trim_end_matches(|c: char| c.is_ascii_digit());
+        let multiple = match &head[name.len()..] {
+            "" => 1,
+            digits => digits.parse().ok().filter(|multiple| *multiple > 0)?,
+        };
+        let (datetime, name) = match name.strip_prefix("DT") {
+            Some(rest) => (true, rest),
+            None => (false, name),
+        };
+        let unit = match name {
+            "SECOND" => Unit::Seconds(1),
+            "MINUTE" => Unit::Seconds(60),
+            "HOUR" => Unit::Seconds(3600),
+            "DAY" => Unit::Days,
+            "WEEK" => Unit::Weeks,
+            "WEEKDAY" => Unit::Weekdays,
+            "SEMIMONTH" => Unit::Semimonths,
+            "MONTH" => Unit::Months(1),
+            "QTR" | "QUARTER" => Unit::Months(3),
+            "SEMIYEAR" => Unit::Months(6),
+            "YEAR" => Unit::Months(12),
+            _ => return None,
+        };
+        let shift = shift
+            .parse::<i64>()
+            .ok()?
+            .checked_sub(1)
+            .filter(|shift| *shift >= 0)?;
+        let datetime = datetime && !matches!(unit, Unit::Seconds(_));
+        Some(Self {
+            unit,
+            multiple,
+            shift,
+            datetime,
+        })
+    }
+
+    /// The number of the interval that `value` lies in.
+    fn index(&self, value: i64) -> Option<i64> {
+        let (unit, shift) = match self.unit {
+            Unit::Seconds(length) => (value.div_euclid(length), self.shift),
+            Unit::Days => (value, self.shift),
+            // Weeks begin on Sundays; 3 January 1960 was one. The shift counts days.
+            Unit::Weeks => {
+                let length = 7 * self.multiple;
+                return Some((value - 2 - self.shift).div_euclid(length));
+            }
+            Unit::Weekdays => {
+                let (weeks, day) = ((value - 2).div_euclid(7), (value - 2).rem_euclid(7));
+                return Some((weeks * 5 + day.clamp(1, 5) - 1).div_euclid(self.multiple));
+            }
+            Unit::Semimonths => {
+                let day = calendar(value as f64)?;
+                let months = day.year * 12 + i64::from(day.month) - 1;
+                (months * 2 + i64::from(day.day > 15), self.shift)
+            }
+            Unit::Months(length) => {
+                let day = calendar(value as f64)?;
+                let months = day.year * 12 + i64::from(day.month) - 1;
+                let total = length * self.multiple;
+                return Some((months - self.shift).div_euclid(total));
+            }
+        };
+        Some((unit - shift).div_euclid(self.multiple))
+    }
+
+    /// The first value of the interval of this number.
+    fn start(&self, index: i64) -> Option<i64> {
+        match self.unit {
+            Unit::Seconds(length) => index
+                .checked_mul(self.multiple)?
+                .checked_add(self.shift)?
+                .checked_mul(length),
+            Unit::Days => index.checked_mul(self.multiple)?.checked_add(self.shift),
+            Unit::Weeks => index
+                .checked_mul(7 * self.multiple)?
+                .checked_add(2 + self.shift),
+            Unit::Weekdays => {
+                let days = index.checked_mul(self.multiple)?;
+                days.div_euclid(5)
+                    .checked_mul(7)?
+                    .checked_add(3 + days.rem_euclid(5))
+            }
+            Unit::Semimonths => {
+                let halves = index.checked_mul(self.multiple)?.checked_add(self.shift)?;
+                let first = month_start(halves.div_euclid(2))?;
+                Some(first + 15 * halves.rem_euclid(2))
+            }
+            Unit::Months(length) => {
+                let months = index
+                    .checked_mul(length * self.multiple)?
+                    .checked_add(self.shift)?;
+                month_start(months)
+            }
+        }
+    }
+}
+
+/// The first day of a month counted from year 0.
+fn month_start(months: i64) -> Option<i64> {
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
+    let month = u32::try_from(month).ok()? + 1;
+    (1582..=20_000).contains(&year).then(|| {
+        days_from(Date {
+            year,
+            month,
+            day: 1,
+        })
+    })
+}
+
+fn intnx(call: &mut Call<'_, '_>) -> f64 {
+    let (from, count) = (call.number(1), call.number(2));
+    if from.is_nan() || count.is_nan() {
+        call.events.count(call.site);
+        return missing::encode(0);
+    }
+    let alignment = call.text(3).first().map_or(b'B', u8::to_ascii_uppercase);
+    let interval = Interval::parse(&call.text(0));
+    let moved = interval.and_then(|interval| shifted(interval, from, count, alignment));
+    moved.unwrap_or_else(|| call.invalid())
+}
+
+fn shifted(interval: Interval, from: f64, count: f64, alignment: u8) -> Option<f64> {
+    let scale = if interval.datetime { DAY } else { 1.0 };
+    let value = whole((from / scale).floor())?;
+    let index = interval.index(value)?;
+    let target = index.checked_add(whole(count)?)?;
+    let (start, end) = (
+        interval.start(target)?,
+        interval.start(target.checked_add(1)?)?,
+    );
+    let result = match alignment {
+        b'B' => start as f64 * scale,
+        b'E' => end as f64 * scale - 1.0,
+        b'M' => (start + (end - 1 - start).div_euclid(2)) as f64 * scale,
+        b'S' => {
+            same_day(interval, value, start, end, index)? as f64 * scale
+                + (from - (value as f64) * scale)
+        }
+        _ => return None,
+    };
+    Some(result)
+}
+
+/// The day as far into its interval as `value` was, at most the last one.
+fn same_day(interval: Interval, value: i64, start: i64, end: i64, index: i64) -> Option<i64> {
+    if let Unit::Months(_) = interval.unit {
+        let (old, first) = (
+            calendar(value as f64)?,
+            calendar(interval.start(index)? as f64)?,
+        );
+        let months = (old.year - first.year) * 12 + i64::from(old.month) - i64::from(first.month);
+        let to = calendar(start as f64)?;
+        let month = month_start(to.year * 12 + i64::from(to.month) - 1 + months)?;
+        let target = calendar(month as f64)?;
+        let day = old.day.min(days_in_month(target.year, target.month));
+        return Some(month + i64::from(day) - 1);
+    }
+    Some((start + value - interval.start(index)?).min(end - 1))
+}
+
+fn intck(call: &mut Call<'_, '_>) -> f64 {
+    let (from, to) = (call.number(1), call.number(2));
+    if from.is_nan() || to.is_nan() {
+        call.events.count(call.site);
+        return missing::encode(0);
+    }
+    let method = call.text(3).first().map_or(b'D', u8::to_ascii_uppercase);
+    let Some(interval) = Interval::parse(&call.text(0)).filter(|_| matches!(method, b'D' | b'C'))
+    else {
+        return call.invalid();
+    };
+    let scale = if interval.datetime { DAY } else { 1.0 };
+    let index = |value: f64| whole((value / scale).floor()).and_then(|value| interval.index(value));
+    let (Some(first), Some(last)) = (index(from), index(to)) else {
+        return call.invalid();
+    };
+    let mut count = last - first;
+    if method == b'C' {
+        // Whole intervals that have gone by since `from`.
+        let reached = |count: i64| shifted(interval, from, count as f64, b'S');
+        if to >= from && reached(count).is_some_and(|day| day > to) {
+            count -= 1;
+        } else if to < from && reached(count).is_some_and(|day| day < to) {
+            count += 1;
+        }
+    }
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(year: i64, month: u32, day: u32) -> f64 {
+        days_from(Date { year, month, day }) as f64
+    }
+
+    fn next(interval: &str, from: f64, count: f64, alignment: u8) -> Option<f64> {
+        shifted(
+            Interval::parse(interval.as_bytes())?,
+            from,
+            count,
+            alignment,
+        )
+    }
+
+    #[test]
+    fn dates_move_by_intervals() {
+        let from = day(2020, 1, 31);
+        for (interval, count, alignment, expected) in [
+            ("month", 1.0, b'B', day(2020, 2, 1)),
+            ("month", 1.0, b'E', day(2020, 2, 29)),
+            ("month", 1.0, b'S', day(2020, 2, 29)),
+            ("month", 0.0, b'B', day(2020, 1, 1)),
+            ("qtr", 1.0, b'B', day(2020, 4, 1)),
+            ("year", -1.0, b'S', day(2019, 1, 31)),
+            ("year", 1.0, b'E', day(2021, 12, 31)),
+            ("week", 1.0, b'B', day(2020, 2, 2)),
+            ("week.2", 0.0, b'B', day(2020, 1, 27)),
+            ("day", 5.0, b'B', day(2020, 2, 5)),
+            ("weekday", 1.0, b'B', day(2020, 2, 3)),
+            ("semimonth", 1.0, b'B', day(2020, 2, 1)),
+            ("month2", 0.0, b'B', day(2020, 1, 1)),
+            ("month", 1.0, b'M', day(2020, 2, 15)),
+        ] {
+            assert_eq!(
+                next(interval, from, count, alignment),
+                Some(expected),
+                "{interval} {count}"
+            );
+        }
+        assert_eq!(
+            next("dtday", 86_400.0 * 3.0 + 5.0, 1.0, b'B'),
+            Some(86_400.0 * 4.0)
+        );
+        assert_eq!(next("hour", 3_700.0, 1.0, b'B'), Some(7_200.0));
+        assert_eq!(next("nosuch", 0.0, 1.0, b'B'), None);
+        assert_eq!(from_parts(2020.0, 2.0, 30.0), None);
+        assert_eq!(from_parts(26.0, 1.0, 1.0), Some(day(1926, 1, 1)));
+    }
+}

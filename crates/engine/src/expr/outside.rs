@@ -1,0 +1,115 @@
+//! Functions called from outside of steps: `%sysfunc`.
+
+use std::sync::Arc;
+
+use base::diag::Span;
+use lang::ast::{Argument, Expr, ExprKind, VariableList};
+
+use super::compile::{Compiler, Scope, Sites};
+use super::evaluate::Events;
+use super::{Slot, Value};
+use crate::failure::{Failure, FailureLine, Outcome};
+use crate::format;
+use crate::session::World;
+
+/// Without a step there are no variables.
+struct Nothing;
+
+impl Scope for Nothing {
+    fn variable(&mut self, name: &str, span: &Span) -> Outcome<Slot> {
+        Err(Failure::at(
+            span,
+            format!("There is no variable {name} here."),
+        ))
+    }
+
+    fn list(&mut self, _: &VariableList) -> Outcome<Vec<Slot>> {
+        Ok(Vec::new())
+    }
+}
+
+/// Calls a function with arguments as text: the value as text, by `format` if there is one, without
+/// the blanks around it.
+///
+/// Errors are sentences without a final period.
+pub fn call(
+    world: &World,
+    name: &str,
+    arguments: &[String],
+    format: Option<&str>,
+) -> Result<String, String> {
+    let span = Span {
+        source: Arc::from("%SYSFUNC"),
+        line: 1,
+        column: 1,
+        length: 1,
+    };
+    let text = |text: &String| {
+        let kind = ExprKind::Text(text.clone());
+        let span = span.clone();
+        Argument::Value(Expr { kind, span })
+    };
+    let arguments = arguments.iter().map(text).collect();
+    let expr = Expr {
+        kind: ExprKind::Call(name.to_owned(), arguments),
+        span: span.clone(),
+    };
+    let mut sites = Sites::default();
+    let mut compiler = Compiler {
+        scope: &mut Nothing,
+        sites: &mut sites,
+        encoding: None,
+    };
+    let value = compiler
+        .value(&expr)
+        .map_err(|failure| sentence(&failure, name))?;
+    let mut events = Events {
+        counts: vec![0; sites.counted.len()],
+        surroundings: world.surroundings(sites.reads_macros),
+        ..Events::default()
+    };
+    let shown = match value {
+        Value::Number(number) => {
+            let value = number.value(&[], &mut events);
+            match format {
+                None => format::best(value, 12),
+                Some(name) => {
+                    let unknown = || format!("The format {name} is unknown or not implemented yet");
+                    let format = format::parse(name).ok_or_else(unknown)?;
+                    format::number_with(value, &format, &world.formats).ok_or_else(unknown)?
+                }
+            }
+        }
+        Value::Text(text) => {
+            if let Some(format) = format.filter(|format| !format.starts_with('$')) {
+                return Err(format!(
+                    "The format {format} is numeric, and {name} gives text"
+                ));
+            }
+            String::from_utf8_lossy(&text.value(&[], &mut events)).into_owned()
+        }
+    };
+    if events.counts.iter().any(|count| *count > 0) {
+        return Err(format!(
+            "An argument to function {name} referenced by the %SYSFUNC or %QSYSFUNC macro function \
+             is not a number"
+        ));
+    }
+    Ok(shown.trim().to_owned())
+}
+
+fn sentence(failure: &Failure, name: &str) -> String {
+    let first = failure.lines.first().map(|line| match line {
+        FailureLine::Program(diagnostic) => diagnostic.message.as_str(),
+        FailureLine::World(text) | FailureLine::Detail(text) => text.as_str(),
+    });
+    // The place is the one of the macro call, which the caller adds.
+    let text = first.unwrap_or("The function cannot be called");
+    let text = text.split(" (%SYSFUNC, line").next().unwrap_or(text);
+    let text = text.trim_end_matches('.');
+    if text.contains(name) {
+        text.to_owned()
+    } else {
+        format!("{text} (function {name})")
+    }
+}

@@ -1,0 +1,288 @@
+//! CALL routines of a DATA step: what they do to variables at once, and what they ask of the session
+//! for the time after the step.
+
+use std::collections::BTreeMap;
+
+use base::diag::Span;
+use lang::Scope as Table;
+use lang::ast::Argument;
+use sas7bdat::{Kind, missing};
+
+use super::compile::{Compiler, Site};
+use super::evaluate::{Events, trimmed};
+use super::{Number, Slot, Text, Value};
+use crate::failure::{Failure, Outcome};
+use crate::format;
+use crate::session::World;
+
+/// Texts of CALL EXECUTE of one step, bytes: they are kept until it ends.
+const EXECUTED_BYTES_MAX: usize = 64 << 20;
+
+/// A compiled CALL statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routine {
+    does: Does,
+    arguments: Vec<Value>,
+    site: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Does {
+    Symput,
+    Symputx,
+    Execute,
+    Streaminit,
+    Missing,
+    Sleep,
+}
+
+impl Does {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Symput => "SYMPUT",
+            Self::Symputx => "SYMPUTX",
+            Self::Execute => "EXECUTE",
+            Self::Streaminit => "STREAMINIT",
+            Self::Missing => "MISSING",
+            Self::Sleep => "SLEEP",
+        }
+    }
+}
+
+/// What CALL routines ask of the session.
+#[derive(Debug, Clone, Default)]
+pub struct Requests {
+    /// Macro variables by upper-case name: the last value and its table.
+    symbols: BTreeMap<String, (String, Table)>,
+    executed: Vec<String>,
+    executed_bytes: usize,
+    too_much: bool,
+}
+
+impl Compiler<'_> {
+    /// `CALL name(arguments);`
+    pub fn routine(&mut self, name: &str, arguments: &[Argument], span: &Span) -> Outcome<Routine> {
+        let (does, least, most) = match name.to_ascii_uppercase().as_str() {
+            "SYMPUT" => (Does::Symput, 2, 2),
+            "SYMPUTX" => (Does::Symputx, 2, 3),
+            "EXECUTE" => (Does::Execute, 1, 1),
+            "STREAMINIT" => (Does::Streaminit, 1, 1),
+            "MISSING" => (Does::Missing, 1, usize::MAX),
+            "SLEEP" => (Does::Sleep, 1, 2),
+            upper => {
+                let message =
+                    format!("The CALL routine {upper} is unknown or not implemented yet.");
+                return Err(Failure::at(span, message));
+            }
+        };
+        let mut values = Vec::new();
+        for argument in arguments {
+            match argument {
+                Argument::Value(expr) => {
+                    let value = self.value(expr)?;
+                    let text = matches!(does, Does::Symput | Does::Execute)
+                        || (does == Does::Symputx && values.len() != 1);
+                    let number = matches!(does, Does::Streaminit | Does::Sleep);
+                    values.push(match value {
+                        value if text => Value::Text(self.to_text(value, &expr.span)),
+                        value if number => Value::Number(self.to_number(value, &expr.span)),
+                        value => value,
+                    });
+                }
+                Argument::Of(lists) if does == Does::Missing => {
+                    for list in lists {
+                        let slots = self.scope.list(list)?.into_iter();
+                        values.extend(slots.map(|slot| match slot.kind {
+                            Kind::Numeric => Value::Number(Number::Variable(slot)),
+                            Kind::Character => Value::Text(Text::Variable(slot)),
+                        }));
+                    }
+                }
+                _ => {
+                    let message = format!("The CALL routine {name} does not take this argument.");
+                    return Err(Failure::at(span, message));
+                }
+            }
+        }
+        if !(least..=most).contains(&values.len()) {
+            let count = values.len();
+            let message = format!("The CALL routine {name} does not take {count} arguments.");
+            return Err(Failure::at(span, message));
+        }
+        if does == Does::Missing && !values.iter().all(is_variable) {
+            let message = "CALL MISSING needs variables as its arguments.";
+            return Err(Failure::at(span, message));
+        }
+        self.sites.add(Site::Missing, span);
+        let site = self.sites.add(Site::InvalidArgument(does.name()), span);
+        Ok(Routine {
+            does,
+            arguments: values,
+            site,
+        })
+    }
+}
+
+fn is_variable(value: &Value) -> bool {
+    target(value).is_some()
+        || matches!(
+            value,
+            Value::Number(Number::Element(_)) | Value::Text(Text::Element(_))
+        )
+}
+
+fn target(value: &Value) -> Option<Slot> {
+    match value {
+        Value::Number(Number::Variable(slot)) | Value::Text(Text::Variable(slot)) => Some(*slot),
+        _ => None,
+    }
+}
+
+impl Routine {
+    /// The variables that it sets: they are not uninitialised.
+    pub fn targets(&self) -> Vec<Slot> {
+        match self.does {
+            Does::Missing => self.arguments.iter().filter_map(target).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Carries it out over `row`.
+    pub fn run(&self, row: &mut [u8], events: &mut Events) {
+        match self.does {
+            Does::Symput | Does::Symputx => self.symput(row, events),
+            Does::Execute => {
+                let text = self.text(0, row, events);
+                events
+                    .surroundings
+                    .requests
+                    .execute(text.trim_end().to_owned());
+            }
+            Does::Streaminit => {
+                let seed = self.number(0, row, events);
+                let other = events.surroundings.entropy();
+                events.surroundings.random.initialise(seed, other);
+            }
+            Does::Missing => {
+                for argument in &self.arguments {
+                    let slot = match argument {
+                        Value::Number(Number::Element(element))
+                        | Value::Text(Text::Element(element)) => element.slot(row, events),
+                        other => target(other),
+                    };
+                    if let Some(slot) = slot {
+                        clear(slot, row);
+                    }
+                }
+            }
+            Does::Sleep => {
+                let unit = match self.arguments.len() {
+                    1 => 0.001,
+                    _ => self.number(1, row, events),
+                };
+                let seconds = self.number(0, row, events) * unit;
+                match std::time::Duration::try_from_secs_f64(seconds) {
+                    Ok(time) => events.surroundings.sleep(time),
+                    Err(_) => events.raise(self.site),
+                }
+            }
+        }
+    }
+
+    fn symput(&self, row: &[u8], events: &mut Events) {
+        let name = self.text(0, row, events).trim().to_owned();
+        let (value, table) = if self.does == Does::Symput {
+            (self.text(1, row, events), Table::Nearest)
+        } else {
+            let value = self.text(1, row, events).trim().to_owned();
+            let table = match self.arguments.len() {
+                2 => Table::Nearest,
+                _ => match self.text(2, row, events).trim_start().chars().next() {
+                    Some('g' | 'G') => Table::Global,
+                    Some('l' | 'L') => Table::Local,
+                    _ => Table::Nearest,
+                },
+            };
+            (value, table)
+        };
+        if let Some(macros) = &mut events.surroundings.macros {
+            // SYMGET of the same step sees it; what is wrong is told at the end.
+            let _ = macros.symput(&name, &value, table);
+        }
+        let symbols = &mut events.surroundings.requests.symbols;
+        symbols.insert(name.to_ascii_uppercase(), (value, table));
+    }
+
+    fn number(&self, index: usize, row: &[u8], events: &mut Events) -> f64 {
+        match self.arguments.get(index) {
+            Some(Value::Number(number)) => number.value(row, events),
+            _ => missing::encode(0),
+        }
+    }
+
+    fn text(&self, index: usize, row: &[u8], events: &mut Events) -> String {
+        match self.arguments.get(index) {
+            Some(Value::Text(text)) => {
+                let value = text.value(row, events);
+                let kept = if self.does == Does::Symput {
+                    &value[..]
+                } else {
+                    trimmed(&value)
+                };
+                String::from_utf8_lossy(kept).into_owned()
+            }
+            Some(Value::Number(number)) => {
+                let value = number.value(row, events);
+                format::best(value, 32).trim().to_owned()
+            }
+            None => String::new(),
+        }
+    }
+}
+
+fn clear(slot: Slot, row: &mut [u8]) {
+    let place = slot.offset as usize..(slot.offset + slot.length) as usize;
+    let Some(bytes) = row.get_mut(place) else {
+        return;
+    };
+    match slot.kind {
+        Kind::Character => bytes.fill(b' '),
+        Kind::Numeric => {
+            let missing = missing::encode(0).to_le_bytes();
+            let skipped = missing.len() - bytes.len();
+            bytes.copy_from_slice(&missing[skipped..]);
+        }
+    }
+}
+
+impl Requests {
+    fn execute(&mut self, text: String) {
+        self.executed_bytes += text.len();
+        if self.executed_bytes > EXECUTED_BYTES_MAX {
+            self.too_much = true;
+        } else {
+            self.executed.push(text);
+        }
+    }
+
+    /// Carries out what was asked for; at the end of the step.
+    pub fn settle(self, world: &mut World) {
+        for (name, (value, table)) in &self.symbols {
+            if let Err(text) = world.symput(name, value, *table) {
+                world.log.error(&format!("{text}."));
+            }
+        }
+        if self.too_much {
+            world.log.error(&format!(
+                "The texts of CALL EXECUTE of this step have more than {} MiB; those beyond are not \
+                 executed.",
+                EXECUTED_BYTES_MAX >> 20
+            ));
+        }
+        for text in &self.executed {
+            for diagnostic in world.call_execute(text) {
+                world.log.diagnostic(&diagnostic);
+            }
+        }
+    }
+}

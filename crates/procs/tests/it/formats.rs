@@ -1,0 +1,92 @@
+//! PROC FORMAT and the formats that it makes.
+
+use crate::harness::{clean, rows, run_on, store};
+use std::sync::Arc;
+
+const FORMATS: &str = "proc format; value age low -< 13 = 'child' 13 - 19 = 'teen' 20 - high = 'adult' \
+                       . = 'none'; value $grp 'A', 'B' = 'first' 'C' - 'E' = 'later' other = 'rest'; run; ";
+
+#[test]
+fn labels_are_put_and_printed() {
+    let (ran, store) = clean(&format!(
+        "{FORMATS} data d.a; do x = 5, 13, 19, 45, .; t = put(x, age.); w = put(x, age3.); output; end; run;"
+    ));
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        [
+            "5 child chi",
+            "13 teen tee",
+            "19 teen tee",
+            "45 adult adu",
+            ". none non"
+        ]
+    );
+    assert!(
+        ran.log.contains("NOTE: Format AGE has been output."),
+        "{}",
+        ran.log
+    );
+    assert!(
+        ran.log.contains("NOTE: Format $GRP has been output."),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn labels_of_texts() {
+    let (_, store) = clean(&format!(
+        "{FORMATS} data d.a; do i = 1 to 5; c = substr('ABCDZ', i, 1); t = put(c, $grp.); output; end; \
+         drop i; run;"
+    ));
+    let found = rows(&store, "/data/a.sas7bdat");
+    assert_eq!(found.len(), 5);
+    assert_eq!(found[0], "A first");
+    assert_eq!(found[3], "D later");
+    assert_eq!(found[4], "Z rest");
+}
+
+#[test]
+fn a_stored_format_is_used_by_print() {
+    let (ran, _) = clean(&format!(
+        "{FORMATS} data d.a; x = 15; g = 'B'; format x age. g $grp.; run; proc print data=d.a; run;"
+    ));
+    assert!(
+        ran.listing.contains("teen") && ran.listing.contains("first"),
+        "{}",
+        ran.listing
+    );
+}
+
+#[test]
+fn a_value_without_a_label_is_printed_as_it_is() {
+    let (_, store) =
+        clean("proc format; value few 1='one'; run; data d.a; t = put(7, few5.); run;");
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["    7"]);
+}
+
+#[test]
+fn faulty_formats_say_what_is_wrong() {
+    for (statement, error) in [
+        ("value x1 1='a';", "cannot end with a digit"),
+        (
+            "value x 5-1='a';",
+            "The start of a range is greater than its end",
+        ),
+        ("value x 1-5='a' 3-9='b';", "overlap"),
+        ("value x 1=;", "expecting a label in quotes"),
+        ("value x 'a'='b';", "expecting a number"),
+        (
+            "invalue x 1=1;",
+            "the statement INVALUE is not valid or not implemented yet",
+        ),
+        (
+            "picture x 1='9';",
+            "the statement PICTURE is not valid or not implemented yet",
+        ),
+    ] {
+        let ran = run_on(Arc::new(store()), &format!("proc format; {statement} run;"));
+        assert!(ran.log.contains(error), "{statement} {}", ran.log);
+        assert_eq!(ran.exit, 2);
+    }
+}

@@ -1,0 +1,201 @@
+//! Functions in whole programs.
+
+use crate::harness::{clean, rows, run_on, store};
+use std::sync::Arc;
+
+/// The value of an expression in a DATA step, numbers as they are, texts between bars.
+#[track_caller]
+fn value(expression: &str, expect: &str) {
+    let (_, store) = clean(&format!("data d.a; v = {expression}; run;"));
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), [expect], "{expression}");
+}
+
+/// Name, type and length of the variable that an expression makes.
+#[track_caller]
+fn length(expression: &str, expect: u32) {
+    let (_, store) = clean(&format!("data d.a; v = {expression}; run;"));
+    let bytes = store.get("/data/a.sas7bdat").unwrap();
+    let reader = sas7bdat::Reader::open(bytes.as_slice()).unwrap();
+    assert_eq!(
+        reader.metadata().variables[0].length,
+        expect,
+        "{expression}"
+    );
+}
+
+#[test]
+fn functions_of_texts() {
+    for (expression, expect) in [
+        ("substr('abcdef', 2, 3)", "bcd"),
+        ("substr('abcdef', 5)", "ef"),
+        ("substrn('abc', 0, 2)", "a"),
+        ("scan('a b.c', 2)", "b"),
+        ("scan('a,b;c', -1, ',;')", "c"),
+        ("countw('a b  c')", "3"),
+        ("cats(' a ', 1, 'b')", "a1b"),
+        ("catx('-', 'a', ' ', 2)", "a-2"),
+        ("cat('a ', 'b')", "a b"),
+        ("catt('a ', ' b')", "a b"),
+        ("index('abcabc', 'ca')", "3"),
+        ("find('abcABC', 'B', 'i', 3)", "5"),
+        ("find('abcabc', 'b', 3)", "5"),
+        ("indexw('one two', 'two')", "5"),
+        ("indexc('abc', 'xc')", "3"),
+        ("verify('123x', '0123456789')", "4"),
+        ("compress('a b-c', ' -')", "abc"),
+        ("compress('a1b2', '', 'd')", "ab"),
+        ("compress('a1b2', '', 'kd')", "12"),
+        ("compbl('a   b')", "a b"),
+        ("propcase('JOHN o-neil')", "John O-Neil"),
+        ("left('  a') || '|'", "a  |"),
+        ("reverse('abc')", "cba"),
+        ("repeat('ab', 2)", "ababab"),
+        ("tranwrd('a cat', 'cat', 'dog')", "a dog"),
+        ("translate('abc', 'xy', 'ab')", "xyc"),
+        ("length('abc  ')", "3"),
+        ("length(' ')", "1"),
+        ("lengthn(' ')", "0"),
+        ("anydigit('ab1')", "3"),
+        ("count('banana', 'an')", "2"),
+        ("whichc('b', 'a', 'b ')", "2"),
+        ("coalescec(' ', 'x')", "x"),
+        ("ifc(1 > 2, 'yes', 'no')", "no"),
+        ("rank('A')", "65"),
+        ("byte(65)", "A"),
+    ] {
+        value(expression, expect);
+    }
+}
+
+#[test]
+fn results_have_the_lengths_of_sas() {
+    length("substr('abcdef', 2, 1)", 6);
+    length("upcase('abc')", 3);
+    length("cats('a', 'b')", 200);
+    length("scan('a b', 1)", 3);
+    length("tranwrd('a', 'a', 'b')", 200);
+    length("put(1, z5.)", 5);
+    length("put('abc', $char2.)", 2);
+    length("ifc(1, 'a', 'b')", 200);
+}
+
+#[test]
+fn functions_of_numbers() {
+    for (expression, expect) in [
+        ("mod(10, 3)", "1"),
+        ("ceil(2.1) + floor(-2.1) + int(2.9)", "2"),
+        ("round(1.005, 0.01)", "1.01"),
+        ("std(1, 2, 3)", "1"),
+        ("uss(1, 2) + css(1, 3)", "7"),
+        ("median(3, 1, ., 2)", "2"),
+        ("largest(1, 3, 9, 2)", "9"),
+        ("ifn(., 1, 2, 3)", "3"),
+        ("coalesce(., 4)", "4"),
+        ("choosen(2, 5, 6)", "6"),
+        ("whichn(6, 5, 6)", "2"),
+        ("cmiss(., 'a', ' ')", "2"),
+        ("constant('pi') > 3.14159", "1"),
+        ("probnorm(0)", "0.5"),
+        ("cdf('normal', 0)", "0.5"),
+        ("sign(-3)", "-1"),
+        ("log10(1000)", "3"),
+        ("mdy(9, 13, 2017)", "21075"),
+        (
+            "year(21075) + month(21075) + day(21075) + weekday(21075)",
+            "2043",
+        ),
+        ("qtr(21075)", "3"),
+        ("intnx('month', '13sep2017'd, 1)", "21093"),
+        ("intck('week', '13sep2017'd, '20sep2017'd)", "1"),
+        ("intck('month', '31jan2020'd, '01feb2020'd)", "1"),
+        ("intck('month', '31jan2020'd, '01feb2020'd, 'c')", "0"),
+        ("datepart(86401) + timepart(86401)", "2"),
+        ("hms(1, 1, 1)", "3661"),
+        ("hour(3661) + minute(3661) + second(3661)", "3"),
+    ] {
+        value(expression, expect);
+    }
+    let (_, store) = clean("data d.a; x1=1; x2=.; x3=3; m = max(of x1-x3); s = std(of x:); run;");
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        [format!("1 . 3 3 {}", 2.0_f64.sqrt())]
+    );
+}
+
+#[test]
+fn put_and_input_convert() {
+    value("put(21075, date9.)", "13SEP2017");
+    value("put(3.14159, 4.2)", "3.14");
+    value("input('1,234', comma8.)", "1234");
+    value("input('13sep2017', date9.)", "21075");
+    value("putn(7, 'z3.')", "007");
+    value("inputn('12', '8.')", "12");
+}
+
+#[test]
+fn lags_remember_each_at_its_place() {
+    let (_, store) = clean(
+        "data d.a; do i = 1 to 4; a = lag(i); b = lag2(i); c = dif(i); if i > 2 then e = lag(i); \
+         output; end; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        ["1 . . . .", "2 1 . 1 .", "3 2 1 1 .", "4 3 2 1 3"]
+    );
+}
+
+#[test]
+fn ranuni_and_rannor_share_one_stream_by_the_first_seed() {
+    let (_, store) =
+        clean("data d.a; x = round(ranuni(45), .00001); y = round(uniform(99), .00001); run;");
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["0.32332 0.65399"]);
+    let (_, store) = clean("data d.a; x = round(rannor(45), .00001); run;");
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["-0.85252"]);
+}
+
+#[test]
+fn wrong_arguments_are_told() {
+    let ran = run_on(
+        Arc::new(store()),
+        "data _null_; x = log10(0); y = mod(1, 0); run;",
+    );
+    assert_eq!(ran.exit, 0, "{}", ran.log);
+    assert!(
+        ran.log.contains(
+            "NOTE: Mathematical operations could not be performed at the following places. The \
+             results of the operations have been set to missing values."
+        ),
+        "{}",
+        ran.log
+    );
+    assert!(ran.log.contains("1 at 1:18   1 at 1:32"), "{}", ran.log);
+    let ran = run_on(Arc::new(store()), "data _null_; x = mod(., 2); run;");
+    assert!(
+        ran.log.contains("Missing values were generated"),
+        "{}",
+        ran.log
+    );
+    for (expression, error) in [
+        ("mod(1)", "The function mod does not take 1 arguments"),
+        (
+            "nosuch(1)",
+            "The function nosuch is unknown or not implemented yet",
+        ),
+        ("put(1)", "The function put needs a format"),
+    ] {
+        let ran = run_on(
+            Arc::new(store()),
+            &format!("data _null_; x = {expression}; run;"),
+        );
+        assert!(ran.log.contains(error), "{}", ran.log);
+    }
+}
+
+#[test]
+fn symget_and_sysfunc_see_macro_variables_and_formats() {
+    let (ran, _) = clean(
+        "options nosource; %let v=abc; data d.a; x = symget('v'); run; \
+         %put > %sysfunc(intnx(month, 0, 1), date9.) %sysfunc(putn(5, z3.)) %sysfunc(mod(7, 4));",
+    );
+    assert!(ran.log.contains("> 01FEB1960 005 3"), "{}", ran.log);
+}

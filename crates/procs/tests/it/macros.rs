@@ -1,0 +1,162 @@
+//! Macros in whole programs: what steps and the macro processor tell each other, and the log.
+
+use crate::harness::{clean, rows, run_on, store};
+use std::sync::Arc;
+
+/// Lines of the log that `%put` wrote, by their mark.
+fn marked(log: &str) -> Vec<&str> {
+    log.lines()
+        .filter_map(|line| line.strip_prefix("> "))
+        .collect()
+}
+
+#[test]
+fn a_macro_makes_data_sets() {
+    let (_, store) = clean(
+        "%macro make(n); %do i = 1 %to &n; data d.t&i; x = &i * 2; output; run; %end; %mend; \
+         %make(3)",
+    );
+    assert_eq!(rows(&store, "/data/t3.sas7bdat"), ["6"]);
+}
+
+#[test]
+fn sysfunc_calls_the_functions_of_the_engine() {
+    let (ran, _) = clean(
+        "options nosource; %put > %sysfunc(sum(1, 2, 3)) %sysfunc(upcase(a b)); \
+         %put > %sysfunc(max(2, 10), z5.)%sysfunc(missing(.));",
+    );
+    assert_eq!(marked(&ran.log), ["6 A B", "000100"]);
+    let ran = run_on(
+        Arc::new(store()),
+        "%put > %sysfunc(abs(x)); %put > %sysfunc(nosuch(1));",
+    );
+    assert!(
+        ran.log.contains(
+            "ERROR: An argument to function ABS referenced by the %SYSFUNC or %QSYSFUNC macro \
+             function is not a number (test.sas, line 1, column 8)."
+        ),
+        "{}",
+        ran.log
+    );
+    assert!(
+        ran.log
+            .contains("ERROR: The function NOSUCH is unknown or not implemented yet (test.sas"),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn automatic_variables_follow_the_session() {
+    let (ran, _) = clean(
+        "options nosource; %put > &sysdate &sysdate9 &sysday &systime &sysver &sysjobid; \
+         data d.a; x = 1; run; %put > &syslast &syserr &syscc;",
+    );
+    assert_eq!(
+        marked(&ran.log),
+        ["01JAN60 01JAN1960 Friday 00:00 9.4 7755", "D.A 0 0"]
+    );
+    let ran = run_on(
+        Arc::new(store()),
+        "options nosource; data a; set nosuch; run; %put > &syserr; data b; run; %put > &syserr &syscc;",
+    );
+    assert_eq!(marked(&ran.log), ["1012", "0 1012"]);
+}
+
+#[test]
+fn the_log_shows_generated_statements_between_the_lines() {
+    let (ran, _) = clean(
+        "options mprint symbolgen;\n%let n=1;\n%macro m;\ndata a; x = &n; run;\n%mend;\n%m\n%put end;",
+    );
+    let log = ran.log;
+    let place = |text: &str| log.find(text).unwrap_or_else(|| panic!("{text} in {log}"));
+    assert!(place("6          %m") < place("MPRINT(M):   data a;"));
+    assert!(place("MPRINT(M):   data a;") < place("SYMBOLGEN:  Macro variable N resolves to 1"));
+    assert!(place("SYMBOLGEN:  Macro") < place("MPRINT(M):   x = 1;"));
+    assert!(place("MPRINT(M):   run;") < place("NOTE: The data set WORK.A has"));
+    assert!(place("NOTE: The data set WORK.A has") < place("7          %put end;"));
+}
+
+#[test]
+fn a_parameter_from_outside_is_a_global_variable() {
+    let (ran, _) = clean("options nosource; %let sysparm=x; %put > &sysparm %symglobl(sysparm);");
+    assert_eq!(marked(&ran.log), ["x 1"]);
+}
+
+#[test]
+fn symput_is_visible_after_its_step_and_where_the_macro_is() {
+    let (ran, _) = clean(
+        "options nosource; %macro m; data _null_; do i = 1 to 3; call symputx(cats('v', i), i * 2); \
+         end; call symput('pad', 5); run; %do i = 1 %to 3; %put > &&v&i; %end; %put > [&pad]; %mend; \
+         %m %put > %symexist(v1);",
+    );
+    // A macro without variables of its own leaves new ones to the global table; the index I of the
+    // loop comes only after the step.
+    assert_eq!(marked(&ran.log), ["2", "4", "6", "[           5]", "1"]);
+    let (ran, _) = clean(
+        "options nosource; %macro m(p); data _null_; call symputx('l', 1); call symputx('g', 2, 'G'); \
+         run; %mend; %m(1) %put > %symexist(l)%symexist(g);",
+    );
+    assert_eq!(marked(&ran.log), ["01"]);
+    let ran = run_on(
+        Arc::new(store()),
+        "data _null_; call symputx('1x', 1); run;",
+    );
+    assert!(
+        ran.log
+            .contains("Symbolic variable name 1X must begin with a letter"),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn execute_queues_text_and_macros_act_at_once() {
+    let (ran, store) = clean(
+        "%macro make(n); data d.t&n; x = &n; run; %mend; \
+         data _null_; do i = 1 to 2; call execute('%make(' || put(i, 1.) || ')'); end; \
+         call execute('%let seen = yes;'); run; \
+         %put > &seen; data d.after; set d.t2; run;",
+    );
+    assert_eq!(rows(&store, "/data/after.sas7bdat"), ["2"]);
+    assert_eq!(marked(&ran.log), ["yes"]);
+    assert!(
+        ran.log.contains("NOTE: CALL EXECUTE generated line."),
+        "{}",
+        ran.log
+    );
+    assert!(
+        ran.log.contains("1         + data d.t1; x = 1; run;"),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn routines_work_on_variables_and_streams() {
+    let (_, store) = clean(
+        "data d.a; call streaminit(6); do i = 1 to 2; u = round(rand('uniform'), .00001); output; \
+         end; call missing(u); output; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        ["1 0.66097", "2 0.48044", "3 ."]
+    );
+    let (_, store) = clean(
+        "data d.a; call streaminit(6); do i = 1 to 3; u = round(rand('normal'), .00001); output; \
+         end; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        ["1 2.1068", "2 -0.25604", "3 0.28692"]
+    );
+    let ran = run_on(
+        Arc::new(crate::harness::store()),
+        "data _null_; call nosuch(1); run;",
+    );
+    assert!(
+        ran.log.contains("The CALL routine NOSUCH is unknown"),
+        "{}",
+        ran.log
+    );
+}
