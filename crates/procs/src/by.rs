@@ -1,17 +1,19 @@
 //! BY groups of a procedure: rows come in BY order, and a group ends where a value changes.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use base::diag::Span;
 use engine::dataset::input::{Field, Input};
 use engine::dataset::options::select;
-use engine::expr::evaluate::trimmed;
 use engine::failure::{Failure, Outcome};
-use engine::format;
+use engine::format::user::Formats;
+use engine::session::World;
 use engine::sort::{KeyField, SortKey};
 use lang::ast::ByList;
 use sas7bdat::{Encoding, Kind};
 
+use crate::shown;
 use crate::table::Table;
 
 /// The BY variables of a step, and the group it is in.
@@ -21,13 +23,14 @@ pub(crate) struct ByGroups {
     not_sorted: bool,
     dataset: String,
     encoding: Encoding,
+    formats: Arc<Formats>,
     /// First row of the group; empty before the first one.
     current: Vec<u8>,
 }
 
 impl ByGroups {
     /// The groups of `input` by `list`.
-    pub(crate) fn new(input: &Input, list: &ByList) -> Outcome<Self> {
+    pub(crate) fn new(input: &Input, list: &ByList, world: &World) -> Outcome<Self> {
         let dataset = input.member().full_name();
         let mut fields: Vec<Field> = Vec::new();
         let mut keys = Vec::new();
@@ -53,6 +56,7 @@ impl ByGroups {
             not_sorted: list.not_sorted,
             dataset,
             encoding: input.metadata().encoding,
+            formats: world.formats.clone(),
             current: Vec::new(),
         })
     }
@@ -110,26 +114,18 @@ impl ByGroups {
 
     fn text(&self, row: &[u8]) -> String {
         let one = |field: &Field| {
-            format!(
-                "{}={}",
-                field.variable.name,
-                shown(field, row, self.encoding)
-            )
+            let variable = &field.variable;
+            let value = match variable.kind {
+                Kind::Numeric => {
+                    shown::number(field.slot.number(row), &variable.format, &self.formats)
+                }
+                Kind::Character => {
+                    let bytes = field.slot.bytes(row);
+                    shown::text(bytes, &variable.format, &self.formats, self.encoding)
+                }
+            };
+            format!("{}={value}", variable.name)
         };
         self.fields.iter().map(one).collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// A value as its format shows it, without blanks around it.
-pub(crate) fn shown(field: &Field, row: &[u8], encoding: Encoding) -> String {
-    match field.variable.kind {
-        Kind::Numeric => {
-            let value = field.slot.number(row);
-            let text = format::number(value, &field.variable.format);
-            text.unwrap_or_else(|| format::best(value, 12))
-                .trim()
-                .to_owned()
-        }
-        Kind::Character => encoding.decode(trimmed(field.slot.bytes(row))).into_owned(),
     }
 }

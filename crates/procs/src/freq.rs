@@ -44,7 +44,7 @@ impl Procedure for Freq {
             input.filter(condition)?;
         }
         let mut by = match &statements.by {
-            Some(list) => Some(ByGroups::new(&input, list)?),
+            Some(list) => Some(ByGroups::new(&input, list, world)?),
             None => None,
         };
         let weight = match &statements.weight {
@@ -149,7 +149,7 @@ fn bind<'a>(
         let missing = tables.options.missing;
         let classes = fields
             .into_iter()
-            .map(|field| ClassVariable::new(field, false, missing))
+            .map(|field| ClassVariable::new(field, false, missing, &world.formats))
             .collect();
         requests.push(Request {
             counts: Counts::new(Classes::new(classes), world.options.sort_memory()),
@@ -203,6 +203,7 @@ fn pass(
             world.listing.line("");
         }
         for request in requests {
+            request.counts.unify();
             if statements.printed && !request.options.no_print {
                 listing::print(world, &request.counts, request.options, encoding);
             }

@@ -4,13 +4,18 @@
 //! so that groups sort by comparing bytes. Values that their format shows alike are one level; the
 //! lowest of them stands for it.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use base::rowhash::hash_bytes;
 use engine::dataset::input::Field;
-use engine::expr::evaluate::order_key;
+use engine::expr::evaluate::{order_key, trimmed};
 use engine::format;
-use sas7bdat::Kind;
+use engine::format::user::Formats;
+use sas7bdat::{Encoding, Format, Kind};
+
+use crate::shown;
 
 /// A class variable and its place in keys.
 pub(crate) struct ClassVariable {
@@ -20,21 +25,41 @@ pub(crate) struct ClassVariable {
     pub(crate) missing: bool,
     /// Values are grouped as the variable's format shows them.
     by_format: bool,
+    formats: Arc<Formats>,
     /// Bytes in a key.
     bytes: usize,
 }
 
-/// Longest text that a numeric format makes.
-const FORMATTED: usize = 40;
+/// So many bytes of what a format shows tell levels apart.
+const FORMATTED: usize = 200;
+
+enum Value<'a> {
+    Number(f64),
+    Text(&'a [u8]),
+}
 
 impl ClassVariable {
-    pub(crate) fn new(field: Field, descending: bool, missing: bool) -> Self {
+    pub(crate) fn new(
+        field: Field,
+        descending: bool,
+        missing: bool,
+        formats: &Arc<Formats>,
+    ) -> Self {
         let format = &field.variable.format;
-        // BEST and no format at all show different numbers differently, as far as they can.
-        let by_format = field.variable.kind == Kind::Numeric
-            && !matches!(format.name.to_ascii_uppercase().as_str(), "BEST")
-            && *format != sas7bdat::Format::default()
-            && format::number(0.0, format).is_some();
+        let name = format.name.to_ascii_uppercase();
+        let by_format = match field.variable.kind {
+            // BEST and no format at all show different numbers differently, as far as they can.
+            Kind::Numeric => {
+                name != "BEST"
+                    && *format != Format::default()
+                    && format::number_with(0.0, format, formats).is_some()
+            }
+            Kind::Character => {
+                !name.is_empty()
+                    && (format.width > 0 || formats.contains_key(&name))
+                    && format::is_text_format(&name, formats)
+            }
+        };
         let bytes = match field.variable.kind {
             Kind::Numeric => 8,
             Kind::Character => field.variable.length as usize,
@@ -44,8 +69,42 @@ impl ClassVariable {
             descending,
             missing,
             by_format,
+            formats: formats.clone(),
             bytes,
         }
+    }
+
+    /// The value of a part of a key, as its format shows it.
+    pub(crate) fn shown(&self, part: &[u8], encoding: Encoding) -> String {
+        let format = &self.field.variable.format;
+        match self.field.variable.kind {
+            Kind::Numeric => shown::number(self.number(part), format, &self.formats),
+            Kind::Character => shown::text(&self.text(part), format, &self.formats, encoding),
+        }
+    }
+
+    /// What tells the level of a part of a key, for a variable that is grouped by its format.
+    fn level(&self, part: &[u8]) -> Vec<u8> {
+        let mut told = Vec::new();
+        match self.field.variable.kind {
+            Kind::Numeric => self.append_formatted(&Value::Number(self.number(part)), &mut told),
+            Kind::Character => self.append_formatted(&Value::Text(&self.text(part)), &mut told),
+        }
+        told
+    }
+
+    /// Appends what the value's format shows, which tells its level.
+    fn append_formatted(&self, value: &Value<'_>, told: &mut Vec<u8>) {
+        let start = told.len();
+        let format = &self.field.variable.format;
+        let shown = match value {
+            Value::Number(number) => format::number_with(*number, format, &self.formats)
+                .unwrap_or_default()
+                .into_bytes(),
+            Value::Text(text) => format::text_with(text, format, &self.formats),
+        };
+        told.extend_from_slice(trimmed(&shown));
+        told.resize(start + FORMATTED, b' ');
     }
 
     /// Appends the value's order bytes; false if the row is left out.
@@ -146,18 +205,43 @@ impl Classes {
         }
         self.formatted.clear();
         for variable in &self.variables {
-            let start = self.formatted.len();
             if variable.by_format {
-                let value = variable.field.slot.number(row);
-                let text = format::number(value, &variable.field.variable.format);
-                self.formatted
-                    .extend_from_slice(text.unwrap_or_default().as_bytes());
-                self.formatted.resize(start + FORMATTED, b' ');
+                let slot = &variable.field.slot;
+                let value = match variable.field.variable.kind {
+                    Kind::Numeric => Value::Number(slot.number(row)),
+                    Kind::Character => Value::Text(slot.bytes(row)),
+                };
+                variable.append_formatted(&value, &mut self.formatted);
             } else {
                 variable.append(row, &mut self.formatted);
             }
         }
         Some((&self.key, &self.formatted))
+    }
+
+    /// Gives every value in `keys` the lowest one that its format shows alike, so that equal levels
+    /// are equal parts of keys.
+    pub(crate) fn unify(&self, keys: &mut [u8]) {
+        let bytes = self.key_bytes();
+        for (variable, part) in self.variables.iter().zip(self.parts()) {
+            if !variable.by_format {
+                continue;
+            }
+            let mut lowest: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
+            for key in keys.chunks_exact(bytes) {
+                let value = &key[part.clone()];
+                let known = lowest
+                    .entry(variable.level(value))
+                    .or_insert_with(|| value.to_vec());
+                if value < known.as_slice() {
+                    *known = value.to_vec();
+                }
+            }
+            for key in keys.chunks_exact_mut(bytes) {
+                let value = &mut key[part.clone()];
+                value.copy_from_slice(&lowest[&variable.level(value)]);
+            }
+        }
     }
 
     /// What tells the level of a key of which only some parts are left.
@@ -168,12 +252,8 @@ impl Classes {
         let mut told = Vec::new();
         for (index, part) in kept {
             let variable = &self.variables[*index];
-            let start = told.len();
             if variable.by_format {
-                let value = variable.number(&key[part.clone()]);
-                let text = format::number(value, &variable.field.variable.format);
-                told.extend_from_slice(text.unwrap_or_default().as_bytes());
-                told.resize(start + FORMATTED, b' ');
+                told.extend(variable.level(&key[part.clone()]));
             } else {
                 told.extend_from_slice(&key[part.clone()]);
             }

@@ -12,6 +12,7 @@ mod linear;
 mod means;
 mod print;
 mod reg;
+mod shown;
 mod sort;
 mod table;
 mod target;

@@ -104,20 +104,10 @@ struct Analysis {
 impl Analysis {
     fn new(statements: &Statements, input: &Input, world: &World) -> Outcome<Self> {
         let by = statements.by.as_ref();
-        let by = by.map(|list| ByGroups::new(input, list)).transpose()?;
-        let mut classes = Vec::new();
-        for statement in &statements.class {
-            for field in found(input, &statement.variables)? {
-                let missing = statements.missing || statement.missing;
-                classes.push(ClassVariable::new(field, statement.descending, missing));
-            }
-        }
-        if classes.len() > CLASS_MAX {
-            return Err(Failure::at(
-                &statements.data.span,
-                format!("More than {CLASS_MAX} class variables are not implemented"),
-            ));
-        }
+        let by = by
+            .map(|list| ByGroups::new(input, list, world))
+            .transpose()?;
+        let classes = class_variables(statements, input, world)?;
         let number = |named: &Option<(String, Span)>| {
             let (name, span) = named.as_ref()?;
             Some(numeric(
@@ -259,6 +249,7 @@ impl Analysis {
         outputs: &mut [OutputTable],
         world: &mut World,
     ) -> Outcome<()> {
+        groups.unify(&self.classes);
         let by = self.by.as_ref();
         if let (Some(by), true) = (by, statements.printed) {
             let heading = format!("---------- {} ----------", by.heading());
@@ -311,6 +302,33 @@ impl Analysis {
         let ranges: Vec<Range<usize>> = kept.iter().map(|(_, part)| part.clone()).collect();
         groups.merged(&ranges, |key| self.classes.told(key, &kept))
     }
+}
+
+fn class_variables(
+    statements: &Statements,
+    input: &Input,
+    world: &World,
+) -> Outcome<Vec<ClassVariable>> {
+    let mut classes = Vec::new();
+    for statement in &statements.class {
+        for field in found(input, &statement.variables)? {
+            let missing = statements.missing || statement.missing;
+            let descending = statement.descending;
+            classes.push(ClassVariable::new(
+                field,
+                descending,
+                missing,
+                &world.formats,
+            ));
+        }
+    }
+    if classes.len() > CLASS_MAX {
+        return Err(Failure::at(
+            &statements.data.span,
+            format!("More than {CLASS_MAX} class variables are not implemented"),
+        ));
+    }
+    Ok(classes)
 }
 
 fn found(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {

@@ -66,6 +66,11 @@ impl Counts {
         Ok(())
     }
 
+    /// Makes equal levels equal parts of keys; to be called once all rows are counted.
+    pub(super) fn unify(&mut self) {
+        self.classes.unify(&mut self.keys);
+    }
+
     /// All cells, in the order of their values: key and count.
     pub(super) fn in_order(&self) -> Vec<(&[u8], f64)> {
         let bytes = self.classes.key_bytes().max(1);

@@ -1,7 +1,5 @@
 //! The printed tables of PROC FREQ.
 
-use engine::expr::evaluate::trimmed;
-use engine::format::best;
 use engine::session::World;
 use sas7bdat::{Encoding, Kind};
 
@@ -40,7 +38,7 @@ pub(super) fn print(world: &mut World, counts: &Counts, options: &Options, encod
                 .iter()
                 .zip(&parts)
                 .map(|(variable, part)| {
-                    let value = shown(variable, &stratum[0].0[part.clone()], encoding);
+                    let value = variable.shown(&stratum[0].0[part.clone()], encoding);
                     format!("{}={value}", variable.field.variable.name)
                 });
             let controls = controls.collect::<Vec<_>>().join(" ");
@@ -63,20 +61,6 @@ fn frequency_missing(world: &mut World, counts: &Counts) {
             .listing
             .centered_line(&format!("Frequency Missing = {}", counts.missing));
         world.listing.line("");
-    }
-}
-
-fn shown(variable: &ClassVariable, part: &[u8], encoding: Encoding) -> String {
-    match variable.field.variable.kind {
-        Kind::Numeric => {
-            let value = variable.number(part);
-            let text = engine::format::number(value, &variable.field.variable.format);
-            text.unwrap_or_else(|| best(value, 12)).trim().to_owned()
-        }
-        Kind::Character => {
-            let text = variable.text(part);
-            encoding.decode(trimmed(&text)).into_owned()
-        }
     }
 }
 
@@ -127,7 +111,7 @@ fn list(
         let shown = variables
             .iter()
             .zip(&parts)
-            .map(|(variable, part)| shown(variable, &key[part.clone()], encoding));
+            .map(|(variable, part)| variable.shown(&key[part.clone()], encoding));
         let values = values.into_iter().zip(figures);
         let values = values
             .filter(|(_, figure)| figure.0)
@@ -248,7 +232,7 @@ fn crosstab(
     encoding: Encoding,
 ) {
     let texts = |variable: &ClassVariable, parts: &[&[u8]]| -> Vec<String> {
-        let each = parts.iter().map(|part| shown(variable, part, encoding));
+        let each = parts.iter().map(|part| variable.shown(part, encoding));
         each.collect()
     };
     let rows = texts(row_variable, &crossed.rows);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use engine::failure::{Failure, Outcome};
 
 use super::cell::{Cell, Depth};
-use crate::levels::Levels;
+use crate::levels::{Classes, Levels};
 
 /// The groups of one type (one set of class variables).
 pub(super) struct Groups {
@@ -123,6 +123,11 @@ impl Groups {
             left -= 1.0;
         }
         Ok(())
+    }
+
+    /// Makes equal levels equal parts of keys; to be called once all rows are in.
+    pub(super) fn unify(&mut self, classes: &Classes) {
+        classes.unify(&mut self.keys);
     }
 
     /// Sorts the values that were kept.

@@ -162,16 +162,7 @@ impl Printed<'_> {
             let mut column = Column::new(heading, numeric);
             for group in order {
                 let key = &groups.key(*group)[part.clone()];
-                column.cells.push(if numeric {
-                    let value = class.number(key);
-                    let text = engine::format::number(value, &variable.format);
-                    text.unwrap_or_else(|| best(value, 12)).trim().to_owned()
-                } else {
-                    let text = class.text(key);
-                    self.encoding
-                        .decode(engine::expr::evaluate::trimmed(&text))
-                        .into_owned()
-                });
+                column.cells.push(class.shown(key, self.encoding));
                 column.cells.extend((0..blanks).map(|_| String::new()));
             }
             columns.push(column);

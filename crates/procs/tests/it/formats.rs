@@ -90,3 +90,32 @@ fn faulty_formats_say_what_is_wrong() {
         assert_eq!(ran.exit, 2);
     }
 }
+
+#[test]
+fn classes_and_tables_group_by_user_formats() {
+    let (ran, store) = clean(
+        "proc format; value size low-<4 = 'small' 4-high = 'large';
+           value $end 'a', 'b' = 'first' other = 'last'; run;
+         data d.a; length c $1; do i = 1 to 6; c = substr('abcxyz', i, 1); x = i;
+           format x size. c $end.; output; end; run;
+         proc means data=d.a nway noprint; class x; var i; output out=d.m n=n sum=s; run;
+         proc summary data=d.a print sum; class c; types () c; var i; run;
+         proc freq data=d.a; tables x*c / out=d.f; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/m.sas7bdat"),
+        ["1 1 3 3 6", "4 1 3 3 15"]
+    );
+    assert_eq!(
+        rows(&store, "/data/f.sas7bdat"),
+        [
+            format!("1 a 2 {}", 200.0 / 6.0),
+            // The lowest value stands for each level: c for the later letters.
+            format!("1 c 1 {}", 100.0 / 6.0),
+            "4 c 3 50".to_owned(),
+        ]
+    );
+    for part in ["first", "last", "small", "large"] {
+        assert!(ran.listing.contains(part), "{part}: {}", ran.listing);
+    }
+}
