@@ -10,7 +10,6 @@ use lang::ast::{
 use sas7bdat::{Format, Kind};
 
 use super::infile::{Infile, InfileOptions, Over};
-use super::informat::Informat;
 use super::output::{FileOptions, OutFile};
 use super::program::{
     Hold, Move, ReadForm, ReadItem, ReadList, ReadValue, ValuePlace, WriteForm, WriteItem,
@@ -22,6 +21,7 @@ use crate::datastep::program::Operation;
 use crate::expr::Slot;
 use crate::failure::{Failure, Outcome};
 use crate::format;
+use crate::format::informat::Informat;
 
 /// LRECL= unless given, as in SAS 9.4.
 const LRECL: usize = 32_767;
