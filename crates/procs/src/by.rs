@@ -1,6 +1,7 @@
 //! BY groups of a procedure: rows come in BY order, and a group ends where a value changes.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use base::diag::Span;
 use engine::dataset::input::{Field, Input};
@@ -8,6 +9,7 @@ use engine::dataset::options::select;
 use engine::expr::evaluate::trimmed;
 use engine::failure::{Failure, Outcome};
 use engine::format;
+use engine::format::user::Formats;
 use engine::sort::{KeyField, SortKey};
 use lang::ast::ByList;
 use sas7bdat::{Encoding, Kind};
@@ -19,13 +21,14 @@ pub(crate) struct ByGroups {
     not_sorted: bool,
     dataset: String,
     encoding: Encoding,
+    formats: Arc<Formats>,
     /// First row of the group; empty before the first one.
     current: Vec<u8>,
 }
 
 impl ByGroups {
     /// The groups of `input` by `list`.
-    pub(crate) fn new(input: &Input, list: &ByList) -> Outcome<Self> {
+    pub(crate) fn new(input: &Input, list: &ByList, formats: &Arc<Formats>) -> Outcome<Self> {
         let dataset = input.member().full_name();
         let mut fields: Vec<Field> = Vec::new();
         let mut keys = Vec::new();
@@ -51,6 +54,7 @@ impl ByGroups {
             not_sorted: list.not_sorted,
             dataset,
             encoding: input.metadata().encoding,
+            formats: Arc::clone(formats),
             current: Vec::new(),
         })
     }
@@ -101,7 +105,7 @@ impl ByGroups {
             format!(
                 "{}={}",
                 field.variable.name,
-                shown(field, row, self.encoding)
+                shown(field, row, self.encoding, &self.formats)
             )
         };
         self.fields.iter().map(one).collect::<Vec<_>>().join(" ")
@@ -109,15 +113,23 @@ impl ByGroups {
 }
 
 /// A value as its format shows it, without blanks around it.
-pub(crate) fn shown(field: &Field, row: &[u8], encoding: Encoding) -> String {
+pub(crate) fn shown(field: &Field, row: &[u8], encoding: Encoding, formats: &Formats) -> String {
     match field.variable.kind {
         Kind::Numeric => {
             let value = field.slot.number(row);
-            let text = format::number(value, &field.variable.format);
+            let text = format::number_with(value, &field.variable.format, formats);
             text.unwrap_or_else(|| format::best(value, 12))
                 .trim()
                 .to_owned()
         }
-        Kind::Character => encoding.decode(trimmed(field.slot.bytes(row))).into_owned(),
+        Kind::Character => {
+            let text = field.slot.bytes(row);
+            let format = &field.variable.format;
+            if formats.contains_key(&format.name.to_ascii_uppercase()) {
+                let label = format::text_with(text, format, formats);
+                return String::from_utf8_lossy(trimmed(&label)).into_owned();
+            }
+            encoding.decode(trimmed(text)).into_owned()
+        }
     }
 }

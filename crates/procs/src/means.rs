@@ -105,7 +105,8 @@ struct Analysis {
 impl Analysis {
     fn new(statements: &Statements, input: &Input, world: &World) -> Outcome<Self> {
         let by = statements.by.as_ref();
-        let by = by.map(|list| ByGroups::new(input, list)).transpose()?;
+        let by = by.map(|list| ByGroups::new(input, list, &world.formats));
+        let by = by.transpose()?;
         let mut classes = Vec::new();
         for statement in &statements.class {
             for field in found(input, &statement.variables)? {

@@ -95,7 +95,7 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
     let mut input = open(statements, world)?;
     let design = Design::new(statements, &input)?;
     let mut by = match &statements.by {
-        Some(list) => Some(ByGroups::new(&input, list)?),
+        Some(list) => Some(ByGroups::new(&input, list, &world.formats)?),
         None => None,
     };
     let mut estimates = match &statements.outest {
@@ -449,7 +449,7 @@ fn write_output(
 ) -> Outcome<()> {
     let mut input = open(statements, world)?;
     let mut by = match &statements.by {
-        Some(list) => Some(ByGroups::new(&input, list)?),
+        Some(list) => Some(ByGroups::new(&input, list, &world.formats)?),
         None => None,
     };
     let bound = &design.models[output.model];
