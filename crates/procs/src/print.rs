@@ -1,4 +1,4 @@
-//! PROC PRINT: VAR, NOOBS, LABEL, N, OBS= and WHERE= through data set options.
+//! PROC PRINT: VAR, FORMAT, LABEL, NOOBS, N, OBS= and WHERE= through data set options.
 
 use base::diag::Span;
 use engine::dataset::input::{Field, Input};
@@ -13,7 +13,7 @@ use lang::ast::{DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 use sas7bdat::{Encoding, Kind};
 
-use crate::target::{dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
 
 /// PROC PRINT.
 pub(crate) struct Print;
@@ -23,6 +23,7 @@ struct Statements {
     data: Option<DatasetRef>,
     variables: Option<Vec<VariableList>>,
     condition: Option<Expr>,
+    attributes: Attributes,
     no_obs: bool,
     labels: bool,
     count: bool,
@@ -43,7 +44,8 @@ impl Procedure for Print {
         if let Some(condition) = &statements.condition {
             input.filter(condition)?;
         }
-        let fields = chosen(&input, statements.variables.as_deref())?;
+        let mut fields = chosen(&input, statements.variables.as_deref())?;
+        statements.attributes.apply(&input, &mut fields, world)?;
         note_formats(world, &fields);
         let encoding = input.metadata().encoding;
         let formats = world.formats.clone();
@@ -110,7 +112,7 @@ fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
             parsed.variables = Some(cursor.variable_list()?);
         } else if cursor.eat_word("WHERE") {
             replace_where(&mut parsed.condition, cursor.where_expression()?, world);
-        } else {
+        } else if !parsed.attributes.eat(&mut cursor)? {
             return Err(unknown(&cursor, "PRINT", "statement"));
         }
         cursor.expect_end()?;
@@ -170,12 +172,11 @@ fn cell(field: &Field, row: &[u8], encoding: Encoding, formats: &Formats) -> Str
         Kind::Character => {
             let text = field.slot.bytes(row);
             let format = &field.variable.format;
-            let label = formats
-                .get(&format.name.to_ascii_uppercase())
-                .map(|_| format::text_with(text, format, formats));
-            let shown = match &label {
-                Some(label) => String::from_utf8_lossy(trimmed(label)),
-                None => encoding.decode(trimmed(text)),
+            let text = format::text_with(text, format, formats);
+            let shown = if formats.contains_key(&format.name.to_ascii_uppercase()) {
+                String::from_utf8_lossy(trimmed(&text))
+            } else {
+                encoding.decode(trimmed(&text))
             };
             shown.replace(|c: char| c.is_control(), ".")
         }

@@ -90,3 +90,37 @@ fn faulty_formats_say_what_is_wrong() {
         assert_eq!(ran.exit, 2);
     }
 }
+
+#[test]
+fn print_takes_formats_and_labels_for_itself() {
+    let (ran, _) = clean(&format!(
+        "{FORMATS} data d.a; share = 0.256; x = 45; g = 'C'; run; \
+         proc print data=d.a label noobs; format share percent8.2 x age. g grp.; \
+         label share = 'Part of all'; run; proc print data=d.a noobs; run;"
+    ));
+    for text in ["25.60%", "adult", "later", "Part of all", "0.256"] {
+        assert!(ran.listing.contains(text), "{text}: {}", ran.listing);
+    }
+    for (statement, what) in [
+        (
+            "format x nosuch.;",
+            "The format NOSUCH of variable x was not found",
+        ),
+        ("format y 8.;", "Variable y not found on file D.A"),
+    ] {
+        let program = format!("data d.a; x = 1; run; proc print data=d.a; {statement} run;");
+        let ran = run_on(Arc::new(store()), &program);
+        assert!(ran.log.contains(what), "{}", ran.log);
+    }
+}
+
+#[test]
+fn put_and_dumps_show_labels() {
+    let (ran, _) = clean(&format!(
+        "{FORMATS} data _null_; x = 15; g = 'B'; h = 'C'; put x age. g $grp. h grp.; format x age.; \
+         put x= g= ; put _all_; run;"
+    ));
+    for text in ["\nteen firstlater", "\nx=teen g=B", "\nx=teen g=B h=C"] {
+        assert!(ran.log.contains(text), "{text}: {}", ran.log);
+    }
+}
