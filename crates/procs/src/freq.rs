@@ -19,6 +19,7 @@ use self::statements::{Options, Statements, Tables, parse};
 use crate::by::ByGroups;
 use crate::levels::{ClassVariable, Classes};
 use crate::table::Table;
+use crate::target::Attributes;
 
 /// PROC FREQ.
 pub(crate) struct Freq;
@@ -53,7 +54,13 @@ impl Procedure for Freq {
         };
         let mut requests = Vec::new();
         for tables in &statements.tables {
-            requests.extend(bind(tables, &input, by.as_ref(), world)?);
+            requests.extend(bind(
+                tables,
+                &statements.attributes,
+                &input,
+                by.as_ref(),
+                world,
+            )?);
         }
         if statements.printed {
             world.listing.begin();
@@ -114,6 +121,7 @@ fn found(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
 /// All tables that a statement asks for.
 fn bind<'a>(
     tables: &'a Tables,
+    attributes: &Attributes,
     input: &Input,
     by: Option<&ByGroups>,
     world: &mut World,
@@ -122,7 +130,8 @@ fn bind<'a>(
     for request in &tables.requests {
         let mut crossed: Vec<Vec<Field>> = vec![Vec::new()];
         for factor in request {
-            let fields = found(input, factor)?;
+            let mut fields = found(input, factor)?;
+            attributes.apply(input, &mut fields, world)?;
             crossed = crossed
                 .iter()
                 .flat_map(|left| {

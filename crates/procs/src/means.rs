@@ -117,10 +117,11 @@ impl Analysis {
         };
         let weight = number(&statements.weight).transpose()?;
         let freq = number(&statements.freq).transpose()?;
-        let fields = match &statements.variables {
+        let mut fields = match &statements.variables {
             Some(lists) => found(input, lists)?,
             None => others(input, by.as_ref(), &classes, &[&weight, &freq]),
         };
+        statements.attributes.apply(input, &mut fields, world)?;
         if let Some(text) = fields
             .iter()
             .find(|field| field.variable.kind == Kind::Character)
@@ -311,7 +312,9 @@ fn class_variables(
 ) -> Outcome<Vec<ClassVariable>> {
     let mut classes = Vec::new();
     for statement in &statements.class {
-        for field in found(input, &statement.variables)? {
+        let mut fields = found(input, &statement.variables)?;
+        statements.attributes.apply(input, &mut fields, world)?;
+        for field in fields {
             let missing = statements.missing || statement.missing;
             let descending = statement.descending;
             classes.push(ClassVariable::new(

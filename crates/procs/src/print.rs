@@ -1,9 +1,8 @@
-//! PROC PRINT: VAR, NOOBS, LABEL, N, OBS= and WHERE= through data set options.
+//! PROC PRINT: VAR, FORMAT, LABEL, NOOBS, N, OBS= and WHERE= through data set options.
 
 use base::diag::Span;
 use engine::dataset::input::{Field, Input};
 use engine::dataset::options::{select, select_all};
-use engine::expr::evaluate::trimmed;
 use engine::failure::{Failure, Outcome};
 use engine::format;
 use engine::format::user::Formats;
@@ -13,7 +12,8 @@ use lang::ast::{DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 use sas7bdat::{Encoding, Kind};
 
-use crate::target::{dataset_value, input_or_last, replace_where, unknown};
+use crate::shown;
+use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
 
 /// PROC PRINT.
 pub(crate) struct Print;
@@ -23,6 +23,7 @@ struct Statements {
     data: Option<DatasetRef>,
     variables: Option<Vec<VariableList>>,
     condition: Option<Expr>,
+    attributes: Attributes,
     no_obs: bool,
     labels: bool,
     count: bool,
@@ -43,7 +44,8 @@ impl Procedure for Print {
         if let Some(condition) = &statements.condition {
             input.filter(condition)?;
         }
-        let fields = chosen(&input, statements.variables.as_deref())?;
+        let mut fields = chosen(&input, statements.variables.as_deref())?;
+        statements.attributes.apply(&input, &mut fields, world)?;
         note_formats(world, &fields);
         let encoding = input.metadata().encoding;
         let formats = world.formats.clone();
@@ -110,7 +112,7 @@ fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
             parsed.variables = Some(cursor.variable_list()?);
         } else if cursor.eat_word("WHERE") {
             replace_where(&mut parsed.condition, cursor.where_expression()?, world);
-        } else {
+        } else if !parsed.attributes.eat(&mut cursor)? {
             return Err(unknown(&cursor, "PRINT", "statement"));
         }
         cursor.expect_end()?;
@@ -159,26 +161,11 @@ fn note_formats(world: &mut World, fields: &[Field]) {
 }
 
 fn cell(field: &Field, row: &[u8], encoding: Encoding, formats: &Formats) -> String {
+    let format = &field.variable.format;
     match field.variable.kind {
-        Kind::Numeric => {
-            let value = field.slot.number(row);
-            let text = format::number_with(value, &field.variable.format, formats);
-            text.unwrap_or_else(|| format::best(value, 12))
-                .trim()
-                .to_owned()
-        }
-        Kind::Character => {
-            let text = field.slot.bytes(row);
-            let format = &field.variable.format;
-            let label = formats
-                .get(&format.name.to_ascii_uppercase())
-                .map(|_| format::text_with(text, format, formats));
-            let shown = match &label {
-                Some(label) => String::from_utf8_lossy(trimmed(label)),
-                None => encoding.decode(trimmed(text)),
-            };
-            shown.replace(|c: char| c.is_control(), ".")
-        }
+        Kind::Numeric => shown::number(field.slot.number(row), format, formats),
+        Kind::Character => shown::text(field.slot.bytes(row), format, formats, encoding)
+            .replace(|c: char| c.is_control(), "."),
     }
 }
 

@@ -1,10 +1,14 @@
 //! What procedures share when they read their statements: DATA= and its default.
 
 use base::diag::Span;
+use engine::dataset::input::{Field, Input};
+use engine::dataset::options::select;
 use engine::failure::{Failure, Outcome};
+use engine::format;
 use engine::session::World;
-use lang::ast::{DatasetRef, Expr};
+use lang::ast::{DatasetRef, Expr, FormatRef, VariableList};
 use lang::cursor::Cursor;
+use sas7bdat::{Format, Kind, Variable};
 
 /// The data set of DATA=, or the one made last.
 pub(crate) fn input_or_last(
@@ -38,6 +42,85 @@ pub(crate) fn replace_where(known: &mut Option<Expr>, condition: Expr, world: &m
     if known.replace(condition).is_some() {
         world.note("WHERE clause has been replaced.");
     }
+}
+
+/// What FORMAT and LABEL statements of a procedure give to variables while it runs.
+#[derive(Default)]
+pub(crate) struct Attributes {
+    formats: Vec<(VariableList, Option<FormatRef>)>,
+    labels: Vec<(String, String)>,
+}
+
+impl Attributes {
+    /// Reads a FORMAT or LABEL statement; false if it is another one.
+    pub(crate) fn eat(&mut self, cursor: &mut Cursor<'_>) -> Outcome<bool> {
+        if cursor.eat_word("FORMAT") {
+            self.formats.extend(cursor.formats()?);
+        } else if cursor.eat_word("LABEL") {
+            self.labels.extend(cursor.labels()?);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Gives them to `fields`, which come from `input`.
+    pub(crate) fn apply(&self, input: &Input, fields: &mut [Field], world: &World) -> Outcome<()> {
+        let dataset = input.member().full_name();
+        for (list, reference) in &self.formats {
+            let found = select(input.fields(), list, |name, span: &Span| {
+                let message = format!("Variable {name} not found on file {dataset}.");
+                Failure::at(span, message)
+            })?;
+            for index in found {
+                let variable = &input.fields()[index].variable;
+                let format = match reference {
+                    Some(reference) => format_for(variable, reference, world)?,
+                    None => Format::default(),
+                };
+                for field in fields.iter_mut() {
+                    if field.variable.name == variable.name {
+                        field.variable.format = format.clone();
+                    }
+                }
+            }
+        }
+        for (name, label) in &self.labels {
+            for field in fields.iter_mut() {
+                if field.variable.name.eq_ignore_ascii_case(name) {
+                    field.variable.label.clone_from(label);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A format as written, for `variable`; one for numbers and one for texts may share a name.
+fn format_for(variable: &Variable, reference: &FormatRef, world: &World) -> Outcome<Format> {
+    let mut format = Format {
+        name: reference.name.to_ascii_uppercase(),
+        width: reference.width,
+        decimals: reference.decimals,
+    };
+    let known = match variable.kind {
+        Kind::Numeric => format::number_with(0.0, &format, &world.formats).is_some(),
+        Kind::Character => {
+            if !format.name.starts_with('$') {
+                format.name.insert(0, '$');
+            }
+            format::is_text_format(&format.name, &world.formats)
+        }
+    };
+    if known {
+        return Ok(format);
+    }
+    let message = format!(
+        "The format {} of variable {} was not found or could not be loaded, or is not implemented \
+         yet.",
+        format.name, variable.name
+    );
+    Err(Failure::at(&reference.span, message))
 }
 
 /// The error for an option or statement that a procedure does not have (yet).

@@ -1,22 +1,26 @@
 //! The program data vector in the log: `x=1 c=abc _ERROR_=1 _N_=3`.
 
+use std::sync::Arc;
+
 use sas7bdat::{Format, Kind, Variable};
 
 use super::pdv::Pdv;
 use crate::expr::Slot;
 use crate::expr::evaluate::trimmed;
 use crate::format;
+use crate::format::user::Formats;
 
 /// How the variables of a step are shown.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dump {
     variables: Vec<(String, Slot, Format)>,
     attributes: Vec<Variable>,
+    formats: Arc<Formats>,
 }
 
 impl Dump {
     /// All variables in order, `_ERROR_` and `_N_` last.
-    pub(super) fn new(pdv: &Pdv) -> Self {
+    pub(super) fn new(pdv: &Pdv, formats: Arc<Formats>) -> Self {
         let (own, others): (Vec<_>, Vec<_>) = pdv
             .variables
             .iter()
@@ -33,6 +37,7 @@ impl Dump {
         Self {
             variables,
             attributes: attributes.collect(),
+            formats,
         }
     }
 
@@ -45,9 +50,9 @@ impl Dump {
 
     /// `name=value` of every variable.
     pub(super) fn items<'a>(&'a self, row: &'a [u8]) -> impl Iterator<Item = String> + use<'a> {
-        self.variables
-            .iter()
-            .map(|(name, slot, format)| format!("{name}={}", shown(slot, format, row)))
+        self.variables.iter().map(|(name, slot, format)| {
+            format!("{name}={}", shown(slot, format, row, &self.formats))
+        })
     }
 
     /// All of them in lines of at most `width` characters.
@@ -69,13 +74,17 @@ impl Dump {
 }
 
 /// A value in its format, without blanks around it.
-pub(super) fn shown(slot: &Slot, format: &Format, row: &[u8]) -> String {
+fn shown(slot: &Slot, format: &Format, row: &[u8], formats: &Formats) -> String {
     match slot.kind {
         Kind::Numeric => {
             let value = slot.number(row);
-            let text = format::number(value, format).unwrap_or_else(|| format::best(value, 12));
+            let text = format::number_with(value, format, formats);
+            let text = text.unwrap_or_else(|| format::best(value, 12));
             text.trim().to_owned()
         }
-        Kind::Character => String::from_utf8_lossy(trimmed(slot.bytes(row))).into_owned(),
+        Kind::Character => {
+            let text = format::text_with(slot.bytes(row), format, formats);
+            String::from_utf8_lossy(trimmed(&text)).into_owned()
+        }
     }
 }

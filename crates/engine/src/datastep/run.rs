@@ -119,7 +119,7 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
         writers: Vec::new(),
         error: program.error,
         sites: program.sites,
-        dump: Dump::new(&program.pdv),
+        dump: Dump::new(&program.pdv, world.formats.clone()),
         encoding: program.pdv.encoding(),
         dumps: 0,
         read: false,

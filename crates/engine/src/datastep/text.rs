@@ -2,7 +2,6 @@
 
 mod compile;
 mod infile;
-mod informat;
 mod input;
 mod output;
 mod put;
@@ -16,9 +15,9 @@ mod program {
     use base::diag::Span;
     use sas7bdat::Format;
 
-    use super::informat::Informat;
     use crate::expr::array::ElementRef;
     use crate::expr::{Number, Slot, Text};
+    use crate::format::informat::Informat;
 
     /// What happens to the line at the end of a statement.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]

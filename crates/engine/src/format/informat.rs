@@ -4,107 +4,170 @@ use sas7bdat::{Format, missing};
 
 use super::read_number;
 use crate::datetime::{Date, MONTHS, days_from, days_in_month};
+use crate::expr::evaluate::trimmed;
 
-/// Whether there is a numeric informat of this name.
-pub fn is_known(format: &Format) -> bool {
-    matches!(
-        format.name.to_ascii_uppercase().as_str(),
-        "" | "F"
-            | "BEST"
-            | "COMMA"
-            | "COMMAX"
-            | "DOLLAR"
-            | "PERCENT"
-            | "DATE"
-            | "DATETIME"
-            | "TIME"
-            | "DDMMYY"
-            | "MMDDYY"
-            | "YYMMDD"
-            | "MONYY"
-            | "YYMMN"
-            | "ANYDTDTE"
-            | "E8601DA"
-            | "E8601DT"
-            | "HEX"
-            | "Z"
-            | "E"
-    )
+/// An informat, looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Informat {
+    /// `w.d`: so many implied decimals.
+    Number(u16),
+    /// COMMAw.d: `$`, commas, percent signs and blanks are passed over, parentheses are a minus.
+    Comma(u16),
+    /// PERCENTw.d: the same, but a percent sign divides by 100.
+    Percent(u16),
+    /// `01JAN2020`
+    Date,
+    /// `01JAN2020:12:30:00`
+    Datetime,
+    /// `12:30:00`
+    Time,
+    /// `31/12/2020`
+    Dmy,
+    /// `12/31/2020`
+    Mdy,
+    /// `2020-12-31`
+    Ymd,
+    /// `2020-12-31T12:30:00`
+    IsoDatetime,
+    /// `JAN2020`
+    MonthYear,
+    /// `202012`
+    YearMonth,
+    /// A date in any of these ways.
+    AnyDate,
+    /// Hexadecimal digits; 16 of them are a double.
+    Hex,
+    /// `$w.`: leading blanks are dropped.
+    Text,
+    /// `$CHARw.`: blanks are kept.
+    Char,
 }
 
-/// The value that `bytes` stand for; `None` if they are not valid.
+impl Informat {
+    /// The informat called `name`, upper case, with its default width.
+    pub fn find(name: &str, decimals: u16) -> Option<(Self, u16)> {
+        Some(match name {
+            "" | "F" | "BEST" | "Z" | "E" => (Self::Number(decimals), 12),
+            "COMMA" | "DOLLAR" => (Self::Comma(decimals), 1),
+            "PERCENT" => (Self::Percent(decimals), 6),
+            "DATE" => (Self::Date, 7),
+            "DATETIME" => (Self::Datetime, 18),
+            "TIME" => (Self::Time, 8),
+            "DDMMYY" => (Self::Dmy, 6),
+            "MMDDYY" => (Self::Mdy, 6),
+            "YYMMDD" => (Self::Ymd, 6),
+            "E8601DA" => (Self::Ymd, 10),
+            "E8601DT" => (Self::IsoDatetime, 19),
+            "MONYY" => (Self::MonthYear, 5),
+            "YYMMN" => (Self::YearMonth, 4),
+            "ANYDTDTE" => (Self::AnyDate, 9),
+            "HEX" => (Self::Hex, 8),
+            "$" | "$F" => (Self::Text, 8),
+            "$CHAR" => (Self::Char, 8),
+            _ => return None,
+        })
+    }
+
+    /// Whether it makes texts.
+    pub const fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Char)
+    }
+
+    /// The text in `bytes`.
+    pub fn text(self, bytes: &[u8]) -> &[u8] {
+        if self == Self::Char {
+            return bytes;
+        }
+        let start = bytes.iter().position(|byte| *byte != b' ');
+        let text = &bytes[start.unwrap_or(bytes.len())..];
+        // A single period is a missing value.
+        if trimmed(text) == b"." { b"" } else { text }
+    }
+
+    /// The number in `bytes`; `None` if there is none.
+    pub fn number(self, bytes: &[u8]) -> Option<f64> {
+        let text = std::str::from_utf8(bytes)
+            .ok()?
+            .trim_matches([' ', '\0', '\t']);
+        if text.is_empty() || text == "." {
+            return Some(missing::encode(0));
+        }
+        if let [b'.', code] = text.as_bytes()
+            && (code.is_ascii_alphabetic() || *code == b'_')
+        {
+            return Some(missing::encode(code.to_ascii_uppercase()));
+        }
+        match self {
+            Self::Number(decimals) => plain(text, decimals),
+            Self::Comma(decimals) => commas(text, decimals),
+            Self::Percent(decimals) => commas(text, decimals).map(|value| {
+                if text.contains('%') {
+                    value / 100.0
+                } else {
+                    value
+                }
+            }),
+            Self::Date => date(text),
+            Self::Datetime => {
+                let at = text.find([':', ' ', '/'])?;
+                Some(date(text.get(..at)?)? * 86_400.0 + time(text.get(at + 1..)?.trim())?)
+            }
+            Self::Time => time(text),
+            Self::Dmy => parts(text, [2, 1, 0]),
+            Self::Mdy => parts(text, [2, 0, 1]),
+            Self::Ymd => parts(text, [0, 1, 2]),
+            Self::IsoDatetime => {
+                let (day, clock) = text.split_once(['T', ' '])?;
+                Some(parts(day, [0, 1, 2])? * 86_400.0 + time(clock)?)
+            }
+            Self::MonthYear => date(&format!("01{text}")),
+            Self::YearMonth => parts(&format!("{text}01"), [0, 1, 2]),
+            Self::AnyDate => date(text)
+                .or_else(|| {
+                    let year_first = text.bytes().take(4).all(|b| b.is_ascii_digit());
+                    parts(text, [0, 1, 2]).filter(|_| year_first)
+                })
+                .or_else(|| parts(text, [2, 0, 1])),
+            Self::Hex => {
+                let value = u64::from_str_radix(text, 16).ok()?;
+                Some(if text.len() == 16 {
+                    f64::from_bits(value)
+                } else {
+                    value as f64
+                })
+            }
+            Self::Text | Self::Char => None,
+        }
+    }
+}
+
+/// The value that `bytes` stand for; `None` if they are not valid, or the informat is unknown.
 pub fn read(bytes: &[u8], format: &Format) -> Option<f64> {
-    let text = std::str::from_utf8(bytes).ok()?.trim_matches([' ', '\0']);
-    if text.is_empty() || text == "." {
-        return Some(missing::encode(0));
-    }
-    match format.name.to_ascii_uppercase().as_str() {
-        "" | "F" | "BEST" | "Z" | "E" => {
-            let value = read_number(text.as_bytes())?;
-            // Decimals are implied only where none are written.
-            let implied = format.decimals > 0 && !text.contains(['.', 'e', 'E']);
-            Some(if implied {
-                value / 10_f64.powi(i32::from(format.decimals))
-            } else {
-                value
-            })
-        }
-        "COMMA" | "DOLLAR" | "PERCENT" => commas(text),
-        "DATE" => date(text),
-        "DATETIME" => {
-            let split = text
-                .char_indices()
-                .filter(|(_, c)| matches!(c, ':' | ' ' | '/'))
-                .map(|(i, _)| i);
-            let at = split.min()?;
-            Some(date(text.get(..at)?)? * 86_400.0 + time(text.get(at + 1..)?.trim())?)
-        }
-        "TIME" => time(text),
-        "DDMMYY" => parts(text, [2, 1, 0]),
-        "MMDDYY" => parts(text, [2, 0, 1]),
-        "YYMMDD" | "E8601DA" => parts(text, [0, 1, 2]),
-        "E8601DT" => {
-            let (day, clock) = text.split_once(['T', ' '])?;
-            Some(parts(day, [0, 1, 2])? * 86_400.0 + time(clock)?)
-        }
-        "MONYY" => date(&format!("01{text}")),
-        "YYMMN" => parts(&format!("{text}01"), [0, 1, 2]),
-        "ANYDTDTE" => date(text)
-            .or_else(|| {
-                parts(text, [0, 1, 2]).filter(|_| text.bytes().take(4).all(|b| b.is_ascii_digit()))
-            })
-            .or_else(|| parts(text, [2, 0, 1])),
-        "HEX" => {
-            let value = u64::from_str_radix(text, 16).ok()?;
-            Some(if text.len() == 16 {
-                f64::from_bits(value)
-            } else {
-                value as f64
-            })
-        }
-        _ => None,
-    }
+    let (informat, _) = Informat::find(&format.name.to_ascii_uppercase(), format.decimals)?;
+    informat.number(bytes)
 }
 
-fn commas(text: &str) -> Option<f64> {
-    let negative = text.starts_with('(') && text.ends_with(')');
-    let plain: String = text
-        .chars()
-        .filter(|c| !matches!(c, ',' | '$' | '(' | ')' | ' ' | '%'))
-        .collect();
-    let value = read_number(plain.as_bytes())?;
-    let value = if negative { -value } else { value };
-    Some(if text.contains('%') {
-        value / 100.0
+/// Decimals are implied only where none are written.
+fn plain(text: &str, decimals: u16) -> Option<f64> {
+    let value = read_number(text.as_bytes())?;
+    let implied = decimals > 0 && !text.contains(['.', 'e', 'E']);
+    Some(if implied {
+        value / 10_f64.powi(i32::from(decimals))
     } else {
         value
     })
 }
 
+fn commas(text: &str, decimals: u16) -> Option<f64> {
+    let negative = text.starts_with('(');
+    let digits: String = text.chars().filter(|c| !"$,%() ".contains(*c)).collect();
+    plain(&digits, decimals).map(|value| if negative { -value } else { value })
+}
+
 fn full_year(text: &str) -> Option<i64> {
     let year: i64 = text.parse().ok()?;
     match text.len() {
-        2 => Some(1926 + (year - 26).rem_euclid(100)),
+        1 | 2 => Some(1926 + (year - 26).rem_euclid(100)),
         4 => Some(year),
         _ => None,
     }
@@ -143,7 +206,7 @@ fn parts(text: &str, places: [usize; 3]) -> Option<f64> {
         .filter(|p| !p.is_empty())
         .collect();
     let parts: Vec<&str> = match separated.as_slice() {
-        [digits] => {
+        [digits] if matches!(digits.len(), 6 | 8) => {
             let year = if digits.len() == 8 { 4 } else { 2 };
             let lengths = if places[0] == 0 {
                 [year, 2, 2]
@@ -210,6 +273,13 @@ mod tests {
             ("", 2, "12.3", Some(12.3)),
             ("COMMA", 0, "$1,234.5", Some(1234.5)),
             ("COMMA", 0, "(7)", Some(-7.0)),
+            ("COMMA", 0, "18%", Some(18.0)),
+            ("COMMA", 2, "$12,345", Some(123.45)),
+            ("", 0, "1e3", Some(1000.0)),
+            ("", 0, "inf", None),
+            ("DDMMYY", 0, "13092017", Some(21_075.0)),
+            ("DDMMYY", 0, "1309", None),
+            ("MMDDYY", 0, "9/13/2017", Some(21_075.0)),
             ("PERCENT", 0, "18%", Some(0.18)),
             ("DATE", 0, "13sep2017", Some(21_075.0)),
             ("DATE", 0, "1-Jan-60", Some(0.0)),
@@ -229,5 +299,14 @@ mod tests {
             assert_eq!(read(name, decimals, text), value, "{name} {text}");
         }
         assert!(read("", 0, " . ").unwrap().is_nan());
+        assert!(read("DATE", 0, "  ").unwrap().is_nan());
+        assert_eq!(missing::code(read("", 0, ".q").unwrap()), Some(b'Q'));
+    }
+
+    #[test]
+    fn texts_keep_their_blanks_only_as_char() {
+        assert_eq!(Informat::Text.text(b"  a "), b"a ");
+        assert_eq!(Informat::Text.text(b" . "), b"");
+        assert_eq!(Informat::Char.text(b"  a "), b"  a ");
     }
 }

@@ -6,7 +6,7 @@ use engine::session::World;
 use lang::ast::{ByList, DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 
-use crate::target::{dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
 
 /// A step as it was written.
 pub(super) struct Statements {
@@ -16,6 +16,7 @@ pub(super) struct Statements {
     pub(super) weight: Option<(String, Span)>,
     pub(super) condition: Option<Expr>,
     pub(super) tables: Vec<Tables>,
+    pub(super) attributes: Attributes,
 }
 
 /// A TABLES statement.
@@ -68,6 +69,7 @@ pub(super) fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
         weight: None,
         condition: None,
         tables: Vec::new(),
+        attributes: Attributes::default(),
     };
     for statement in &step.statements {
         let mut cursor = Cursor::new(&statement.tokens, &statement.span);
@@ -79,7 +81,7 @@ pub(super) fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
             parsed.weight = Some(cursor.expect_name("a variable")?);
         } else if cursor.eat_word("WHERE") {
             replace_where(&mut parsed.condition, cursor.where_expression()?, world);
-        } else {
+        } else if !parsed.attributes.eat(&mut cursor)? {
             return Err(unknown(&cursor, "FREQ", "statement"));
         }
         cursor.expect_end()?;

@@ -7,7 +7,7 @@ use lang::ast::{ByList, DatasetRef, Expr, ProcStep, TokenKind, VariableList};
 use lang::cursor::Cursor;
 
 use super::statistic::{Vardef, Wanted};
-use crate::target::{dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
 
 /// A step as it was written.
 pub(super) struct Statements {
@@ -29,6 +29,7 @@ pub(super) struct Statements {
     pub(super) condition: Option<Expr>,
     pub(super) types: Option<Types>,
     pub(super) outputs: Vec<OutputStatement>,
+    pub(super) attributes: Attributes,
 }
 
 /// A CLASS statement.
@@ -88,6 +89,7 @@ pub(super) fn parse(step: &ProcStep, world: &mut World, name: &'static str) -> O
         condition: None,
         types: None,
         outputs: Vec::new(),
+        attributes: Attributes::default(),
     };
     let data = options(step, &mut parsed, name)?;
     parsed.data = input_or_last(data, world, &step.span)?;
@@ -213,7 +215,7 @@ impl Statements {
             self.types = Some(Types::Ways(ways));
         } else if cursor.eat_word("OUTPUT") {
             self.outputs.push(output(cursor)?);
-        } else {
+        } else if !self.attributes.eat(cursor)? {
             return Err(unknown(cursor, name, "statement"));
         }
         Ok(())

@@ -100,7 +100,9 @@ fn classes_and_tables_group_by_user_formats() {
            format x size. c $end.; output; end; run;
          proc means data=d.a nway noprint; class x; var i; output out=d.m n=n sum=s; run;
          proc summary data=d.a print sum; class c; types () c; var i; run;
-         proc freq data=d.a; tables x*c / out=d.f; run;",
+         proc freq data=d.a; tables x*c / out=d.f; run;
+         proc freq data=d.a noprint; tables x / out=d.p; format x 4.; run;
+         proc means data=d.a nway noprint; class x; var i; format x best.; output out=d.q n=n; run;",
     );
     assert_eq!(
         rows(&store, "/data/m.sas7bdat"),
@@ -115,7 +117,44 @@ fn classes_and_tables_group_by_user_formats() {
             "4 c 3 50".to_owned(),
         ]
     );
+    // A FORMAT statement of the procedure comes before the variable's own format.
+    assert_eq!(rows(&store, "/data/p.sas7bdat").len(), 6);
+    assert_eq!(rows(&store, "/data/q.sas7bdat").len(), 6);
     for part in ["first", "last", "small", "large"] {
         assert!(ran.listing.contains(part), "{part}: {}", ran.listing);
+    }
+}
+
+#[test]
+fn print_takes_formats_and_labels_for_itself() {
+    let (ran, _) = clean(&format!(
+        "{FORMATS} data d.a; share = 0.256; x = 45; g = 'C'; run; \
+         proc print data=d.a label noobs; format share percent8.2 x age. g grp.; \
+         label share = 'Part of all'; run; proc print data=d.a noobs; run;"
+    ));
+    for text in ["25.60%", "adult", "later", "Part of all", "0.256"] {
+        assert!(ran.listing.contains(text), "{text}: {}", ran.listing);
+    }
+    for (statement, what) in [
+        (
+            "format x nosuch.;",
+            "The format NOSUCH of variable x was not found",
+        ),
+        ("format y 8.;", "Variable y not found on file D.A"),
+    ] {
+        let program = format!("data d.a; x = 1; run; proc print data=d.a; {statement} run;");
+        let ran = run_on(Arc::new(store()), &program);
+        assert!(ran.log.contains(what), "{}", ran.log);
+    }
+}
+
+#[test]
+fn put_and_dumps_show_labels() {
+    let (ran, _) = clean(&format!(
+        "{FORMATS} data _null_; x = 15; g = 'B'; h = 'C'; put x age. g $grp. h grp.; format x age.; \
+         put x= g= ; put _all_; run;"
+    ));
+    for text in ["\nteen firstlater", "\nx=teen g=B", "\nx=teen g=B h=C"] {
+        assert!(ran.log.contains(text), "{text}: {}", ran.log);
     }
 }

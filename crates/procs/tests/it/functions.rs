@@ -199,3 +199,25 @@ fn symget_and_sysfunc_see_macro_variables_and_formats() {
     );
     assert!(ran.log.contains("> 01FEB1960 005 3"), "{}", ran.log);
 }
+
+#[test]
+fn invalid_arguments_are_errors_of_their_rows() {
+    let (ran, store) = clean("data d.a; do x = 1, 0; y = log2(x); e = _error_; output; end; run;");
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1 0 0", "0 . 1"]);
+    for text in [
+        "NOTE: Invalid argument to function LOG2 at line 1 column 28.",
+        "y=. e=1 _ERROR_=1 _N_=1",
+        "NOTE: Mathematical operations could not be performed at the following places.",
+    ] {
+        assert!(ran.log.contains(text), "{text}: {}", ran.log);
+    }
+}
+
+#[test]
+fn call_missing_clears_variables_elements_and_lists() {
+    let (_, store) = clean(
+        "data d.a; array v{3} a b c; a = 1; b = 2; c = 3; t = 'x'; i = 2; call missing(v{i}, t); output; \
+         call missing(of v{*}); output; drop i; run;",
+    );
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1 . 3 ", ". . . "]);
+}

@@ -10,7 +10,6 @@ use lang::ast::{
 use sas7bdat::{Format, Kind};
 
 use super::infile::{Infile, InfileOptions, Over};
-use super::informat::Informat;
 use super::output::{FileOptions, OutFile};
 use super::program::{
     Hold, Move, ReadForm, ReadItem, ReadList, ReadValue, ValuePlace, WriteForm, WriteItem,
@@ -22,6 +21,8 @@ use crate::datastep::program::Operation;
 use crate::expr::Slot;
 use crate::failure::{Failure, Outcome};
 use crate::format;
+use crate::format::informat::Informat;
+use crate::format::user::Formats;
 
 /// LRECL= unless given, as in SAS 9.4.
 const LRECL: usize = 32_767;
@@ -277,7 +278,8 @@ impl Builder<'_> {
                 }
                 TextItem::Value(value, style) => {
                     for target in self.targets_of(value, None)? {
-                        list.items.push(write_item(target, style)?);
+                        list.items
+                            .push(write_item(target, style, &self.world.formats)?);
                     }
                 }
                 TextItem::Group(values, styles) => {
@@ -303,7 +305,7 @@ impl Builder<'_> {
         }
         for step in in_turn(targets, styles, span)? {
             list.items.push(match step {
-                Turn::Value(target, style) => write_item(target, style)?,
+                Turn::Value(target, style) => write_item(target, style, &self.world.formats)?,
                 Turn::Move(pointer) => WriteItem::Move(self.pointer(pointer, out)?),
                 Turn::Text(text) => WriteItem::Text(text.as_bytes().to_vec()),
             });
@@ -572,23 +574,23 @@ fn unknown_format(name: &str, span: &Span, what: &str) -> Failure {
     Failure::at(span, message)
 }
 
-fn write_item(target: Target, style: &Style) -> Outcome<WriteItem> {
+fn write_item(target: Target, style: &Style, formats: &Formats) -> Outcome<WriteItem> {
     let text = target.kind == Kind::Character;
     let checked = |format: &FormatRef| {
-        let name = format.name.to_ascii_uppercase();
         let mut found = format_of(format);
-        let known = if text {
-            ["", "$", "$CHAR", "$F"].contains(&name.as_str())
-        } else {
-            format::number(0.0, &found).is_some()
-        };
-        if text {
-            "$".clone_into(&mut found.name);
+        found.name.make_ascii_uppercase();
+        if text && !found.name.starts_with('$') {
+            found.name.insert(0, '$');
         }
+        let known = if text {
+            format::is_text_format(&found.name, formats)
+        } else {
+            format::number_with(0.0, &found, formats).is_some()
+        };
         if known {
             Ok(found)
         } else {
-            Err(unknown_format(&name, &format.span, "format"))
+            Err(unknown_format(&found.name, &format.span, "format"))
         }
     };
     let form = match &style.form {

@@ -9,6 +9,7 @@ use crate::expr::Slot;
 use crate::expr::evaluate::trimmed;
 use crate::failure::Outcome;
 use crate::format;
+use crate::format::user::Formats;
 
 /// Highest column that a pointer moves to.
 const COLUMN_MAX: f64 = 1_048_576.0;
@@ -183,7 +184,7 @@ impl Running<'_> {
         let (WriteForm::List(format)
         | WriteForm::Formatted(format)
         | WriteForm::Columns(_, _, format)) = &value.form;
-        let mut text = formatted(&slot, format, &self.row);
+        let mut text = formatted(&slot, format, &self.row, &self.world.formats);
         if let Some(name) = &value.named {
             let text = [name.as_bytes(), b"=", stripped(&text)].concat();
             return Some(Piece::List(text));
@@ -209,23 +210,14 @@ impl Running<'_> {
 }
 
 /// A value in `format`: numbers right-aligned in its width, texts blank padded.
-fn formatted(slot: &Slot, format: &Format, row: &[u8]) -> Vec<u8> {
+fn formatted(slot: &Slot, format: &Format, row: &[u8], formats: &Formats) -> Vec<u8> {
     match slot.kind {
         Kind::Numeric => {
             let value = slot.number(row);
-            let text = format::number(value, format).unwrap_or_else(|| format::best(value, 12));
-            text.into_bytes()
+            let text = format::number_with(value, format, formats);
+            text.unwrap_or_else(|| format::best(value, 12)).into_bytes()
         }
-        Kind::Character => {
-            let bytes = slot.bytes(row);
-            if format.width == 0 {
-                return bytes.to_vec();
-            }
-            let width = usize::from(format.width);
-            let mut text = bytes[..bytes.len().min(width)].to_vec();
-            text.resize(width, b' ');
-            text
-        }
+        Kind::Character => format::text_with(slot.bytes(row), format, formats),
     }
 }
 
