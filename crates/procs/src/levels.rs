@@ -216,6 +216,9 @@ impl Classes {
                 variable.append(row, &mut self.formatted);
             }
         }
+        // Longer than a key, as that is how a group knows to keep the lowest of its keys.
+        let longer = self.formatted.len().max(self.key.len() + 1);
+        self.formatted.resize(longer, b' ');
         Some((&self.key, &self.formatted))
     }
 

@@ -158,3 +158,12 @@ fn put_and_dumps_show_labels() {
         assert!(ran.log.contains(text), "{text}: {}", ran.log);
     }
 }
+
+#[test]
+fn the_lowest_value_stands_for_a_level_whatever_the_length() {
+    let (_, store) = clean(
+        "data d.a; length c $200; do c = 'ab', 'aa', 'ac'; x = 1; output; end; format c $1.; run;
+         proc means data=d.a nway noprint; class c; var x; output out=d.m(drop=_type_) sum=s; run;",
+    );
+    assert_eq!(rows(&store, "/data/m.sas7bdat"), ["aa 3 3"]);
+}
