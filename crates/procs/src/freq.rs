@@ -6,7 +6,6 @@ mod statements;
 
 use base::diag::Span;
 use engine::dataset::input::{Field, Input};
-use engine::dataset::options::select_all;
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::procedure::Procedure;
@@ -19,7 +18,7 @@ use self::statements::{Options, Statements, Tables, parse};
 use crate::by::ByGroups;
 use crate::levels::{ClassVariable, Classes};
 use crate::table::Table;
-use crate::target::Attributes;
+use crate::target::{Attributes, named_fields};
 
 /// PROC FREQ.
 pub(crate) struct Freq;
@@ -98,24 +97,13 @@ impl Procedure for Freq {
 
 fn weight(input: &Input, name: &str, span: &Span) -> Outcome<Slot> {
     let list = [VariableList::Name(name.to_owned(), span.clone())];
-    let field = found(input, &list)?.remove(0);
+    let field = named_fields(input, &list)?.remove(0);
     if field.variable.kind == Kind::Character {
         let message =
             format!("Variable {name} in list does not match type prescribed for this list");
         return Err(Failure::at(span, message));
     }
     Ok(field.slot)
-}
-
-fn found(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
-    let file = input.member().full_name();
-    let found = select_all(input.fields(), lists, |name, span| {
-        Failure::at(span, format!("Variable {name} not found on file {file}."))
-    })?;
-    Ok(found
-        .into_iter()
-        .map(|index| input.fields()[index].clone())
-        .collect())
 }
 
 /// All tables that a statement asks for.
@@ -130,7 +118,7 @@ fn bind<'a>(
     for request in &tables.requests {
         let mut crossed: Vec<Vec<Field>> = vec![Vec::new()];
         for factor in request {
-            let mut fields = found(input, factor)?;
+            let mut fields = named_fields(input, factor)?;
             attributes.apply(input, &mut fields, world)?;
             crossed = crossed
                 .iter()

@@ -12,7 +12,6 @@ use std::ops::Range;
 
 use base::diag::Span;
 use engine::dataset::input::{Field, Input};
-use engine::dataset::options::select_all;
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::procedure::Procedure;
@@ -28,6 +27,7 @@ use self::statements::{Statements, Types, parse};
 use self::statistic::{Rules, Wanted};
 use crate::by::ByGroups;
 use crate::levels::{ClassVariable, Classes};
+use crate::target::named_fields;
 
 /// PROC MEANS, and PROC SUMMARY, which prints only if told to.
 pub(crate) struct Means(pub(crate) &'static str);
@@ -118,7 +118,7 @@ impl Analysis {
         let weight = number(&statements.weight).transpose()?;
         let freq = number(&statements.freq).transpose()?;
         let mut fields = match &statements.variables {
-            Some(lists) => found(input, lists)?,
+            Some(lists) => named_fields(input, lists)?,
             None => others(input, by.as_ref(), &classes, &[&weight, &freq]),
         };
         statements.attributes.apply(input, &mut fields, world)?;
@@ -312,7 +312,7 @@ fn class_variables(
 ) -> Outcome<Vec<ClassVariable>> {
     let mut classes = Vec::new();
     for statement in &statements.class {
-        let mut fields = found(input, &statement.variables)?;
+        let mut fields = named_fields(input, &statement.variables)?;
         statements.attributes.apply(input, &mut fields, world)?;
         for field in fields {
             let missing = statements.missing || statement.missing;
@@ -334,19 +334,8 @@ fn class_variables(
     Ok(classes)
 }
 
-fn found(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
-    let file = input.member().full_name();
-    let found = select_all(input.fields(), lists, |name, span| {
-        Failure::at(span, format!("Variable {name} not found on file {file}."))
-    })?;
-    Ok(found
-        .into_iter()
-        .map(|index| input.fields()[index].clone())
-        .collect())
-}
-
 fn numeric(input: &Input, list: &VariableList) -> Outcome<Field> {
-    let field = found(input, std::slice::from_ref(list))?.remove(0);
+    let field = named_fields(input, std::slice::from_ref(list))?.remove(0);
     if field.variable.kind == Kind::Numeric {
         return Ok(field);
     }

@@ -3,9 +3,7 @@
 mod listing;
 mod statements;
 
-use base::diag::Span;
 use engine::dataset::input::{Field, Input};
-use engine::dataset::options::select_all;
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::procedure::Procedure;
@@ -18,6 +16,7 @@ use crate::by::ByGroups;
 use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::linear::{Fit, Triangle};
 use crate::table::Table;
+use crate::target::named_fields;
 
 /// PROC REG.
 pub(crate) struct Reg;
@@ -164,14 +163,7 @@ fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
 }
 
 fn numeric(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
-    let file = input.member().full_name();
-    let found = select_all(input.fields(), lists, |name, span: &Span| {
-        Failure::at(span, format!("Variable {name} not found on file {file}."))
-    })?;
-    let fields: Vec<Field> = found
-        .iter()
-        .map(|index| input.fields()[*index].clone())
-        .collect();
+    let fields = named_fields(input, lists)?;
     match fields
         .iter()
         .find(|field| field.variable.kind == Kind::Character)

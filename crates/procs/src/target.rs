@@ -2,7 +2,7 @@
 
 use base::diag::Span;
 use engine::dataset::input::{Field, Input};
-use engine::dataset::options::select;
+use engine::dataset::options::{select, select_all};
 use engine::failure::{Failure, Outcome};
 use engine::format;
 use engine::session::World;
@@ -35,6 +35,18 @@ pub(crate) fn input_or_last(
 pub(crate) fn dataset_value(cursor: &mut Cursor<'_>) -> Outcome<DatasetRef> {
     cursor.expect_symbol("=")?;
     Ok(cursor.dataset_ref()?)
+}
+
+/// The variables of `input` that `lists` name, each once.
+pub(crate) fn named_fields(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
+    let file = input.member().full_name();
+    let found = select_all(input.fields(), lists, |name, span| {
+        Failure::at(span, format!("Variable {name} not found on file {file}."))
+    })?;
+    Ok(found
+        .into_iter()
+        .map(|index| input.fields()[index].clone())
+        .collect())
 }
 
 /// A WHERE statement replaces an earlier one.
