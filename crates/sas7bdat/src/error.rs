@@ -116,6 +116,12 @@ pub enum Error {
         /// What is wrong and what is allowed.
         detail: String,
     },
+    /// Rows cannot be added to this data set in place.
+    #[error("add rows to the data set: {detail}")]
+    NotExtensible {
+        /// What is in the way.
+        detail: &'static str,
+    },
     /// A row is too long for the page size.
     #[error(
         "fit a row of {row_bytes} bytes on a page of {page_bytes}: the page size must be at least \

@@ -1,5 +1,6 @@
 //! Writing a data set: one write per page, in ascending order, and the back-patches at close.
 
+mod append;
 mod index;
 pub(crate) mod list;
 mod options;
@@ -13,7 +14,7 @@ pub use options::WriteOptions;
 use crate::endian::Endian;
 use crate::endian::Put;
 use crate::error::Error;
-use crate::header::Header;
+use crate::header::{Header, PAGES_AT};
 use crate::page::{DATA, MIX, WIDE, bitmap_bytes};
 use crate::source::Sink;
 use crate::subheader::Location;
@@ -49,6 +50,8 @@ pub struct Written {
 pub struct Writer<K> {
     sink: K,
     options: WriteOptions,
+    /// The file header, but for what is known at close.
+    header: Vec<u8>,
     /// Bytes of a row's variables; padding follows.
     variable_bytes: usize,
     /// A row on its way to the encoder.
@@ -80,6 +83,18 @@ pub struct Writer<K> {
     first_row: Location,
     last_row: Location,
     rows: u64,
+    /// What was there before rows were appended.
+    before: Option<Before>,
+}
+
+/// The end of a data set to which rows are appended.
+#[derive(Debug)]
+struct Before {
+    /// Pages of the file.
+    pages: u64,
+    /// Number and image of the page on which its last row lay: it is written at close, so that until
+    /// then the file is the data set it was.
+    tail: Option<(u64, Vec<u8>)>,
 }
 
 impl<K: Sink> Writer<K> {
@@ -109,6 +124,7 @@ impl<K: Sink> Writer<K> {
         let page_bytes = options.page_bytes as usize;
         let index = compressed && options.row_index && number < index::PAGE;
         let mut writer = Self {
+            header: file_header(&options)?,
             sink,
             row_bytes: layout.row_bytes as usize,
             variable_bytes: variables
@@ -135,9 +151,10 @@ impl<K: Sink> Writer<K> {
             first_row: NO_ROW,
             last_row: NO_ROW,
             rows: 0,
+            before: None,
             options,
         };
-        let header = writer.file_header(0)?;
+        let header = writer.header.clone();
         writer.write(0, &header, false)?;
         for (number, page) in (1..).zip(pager.pages) {
             writer.write(writer.offset(number), &page.bytes, false)?;
@@ -278,14 +295,10 @@ impl<K: Sink> Writer<K> {
     fn flush(&mut self) -> Result<(), Error> {
         self.note_rows();
         self.close_page();
-        let (number, offset) = (self.number, self.offset(self.number));
-        let page = std::mem::take(&mut self.page);
-        self.write(offset, &page, false)?;
+        let (number, page) = (self.number, std::mem::take(&mut self.page));
+        self.write_page(number, &page)?;
         self.page = page;
-        if number == 1 {
-            self.first = self.page.clone();
-        }
-        self.number += 1;
+        self.number = (self.number + 1).max(self.before.as_ref().map_or(0, |old| old.pages + 1));
         if let Some(index) = &self.index
             && self.number == index::PAGE
         {
@@ -295,6 +308,12 @@ impl<K: Sink> Writer<K> {
             self.page = page;
             self.number += 1;
         }
+        self.begin_page();
+        Ok(())
+    }
+
+    /// Makes an empty page of rows of the page in hand.
+    fn begin_page(&mut self) {
         if self.pointers > 0 && !self.compressed() {
             // Subheaders of the mix page.
             self.page.fill(0);
@@ -304,7 +323,6 @@ impl<K: Sink> Writer<K> {
         self.pointers = 0;
         self.capacity = self.page_rows;
         self.filling = Filling::empty(self.page.len());
-        Ok(())
     }
 
     /// Keeps where the rows of the page lie.
@@ -375,15 +393,20 @@ impl<K: Sink> Writer<K> {
         if self.on_page > 0 || self.filling.pointers > 0 {
             self.note_rows();
             self.close_page();
+            let page = std::mem::take(&mut self.page);
             if self.number == 1 {
-                self.first = std::mem::take(&mut self.page);
+                self.first = page;
             } else {
-                let (offset, page) = (self.offset(self.number), std::mem::take(&mut self.page));
-                self.write(offset, &page, false)?;
+                self.write_page(self.number, &page)?;
             }
             self.number += 1;
         }
-        let pages = (self.number - 1).max(if self.index.is_some() { index::PAGE } else { 1 });
+        let least = if self.index.is_some() { index::PAGE } else { 1 };
+        let before = self.before.take();
+        let pages = (self.number - 1).max(before.as_ref().map_or(least, |old| old.pages));
+        if let Some((number, page)) = before.and_then(|old| old.tail) {
+            self.write(self.offset(number), &page, true)?;
+        }
         let row_index = self.index.as_ref().is_some_and(RowIndex::is_whole);
         self.complete_row_subheader(row_index);
         let first = std::mem::take(&mut self.first);
@@ -393,9 +416,10 @@ impl<K: Sink> Writer<K> {
             index.fill(&mut page, self.options.page_mask);
             self.write(self.offset(index::PAGE), &page, first_written)?;
         }
-        let header = self.file_header(pages)?;
-        self.write(0, &header, true)?;
         let bytes = self.offset(pages + 1);
+        let mut header = std::mem::take(&mut self.header);
+        header.put_u64(PAGES_AT, pages);
+        self.write(0, &header, true)?;
         Ok((
             self.sink,
             Written {
@@ -423,6 +447,7 @@ impl<K: Sink> Writer<K> {
             block.put_u64(64, index::PAGE);
         } else if compressed {
             block.put_u64(32, FLAGS_WITHOUT_INDEX);
+            block.put_u64(64, 0);
         }
         block.put_u64(48, rows);
         put_location(block, 544, self.first_row);
@@ -433,32 +458,25 @@ impl<K: Sink> Writer<K> {
         block.put_u64(776, rows);
     }
 
-    fn file_header(&self, pages: u64) -> Result<Vec<u8>, Error> {
-        let options = &self.options;
-        let header = Header {
-            endian: Endian::Little,
-            wide: true,
-            windows: false,
-            encoding: options.encoding,
-            name: options.encoding.encode(&options.name)?.to_ascii_uppercase(),
-            created: options.created,
-            modified: options.created,
-            utc_offset: options.utc_offset,
-            header_bytes: options.header_bytes(),
-            page_bytes: options.page_bytes,
-            pages,
-            release: options.release.clone(),
-            host: options.host.clone(),
-            os_version: options.os_version.clone(),
-            os_maker: String::new(),
-            os_name: options.os_name.clone(),
-            mask: options.page_mask,
-        };
-        Ok(header.build(*b"DATA    "))
+    fn offset(&self, page: u64) -> u64 {
+        self.header.len() as u64 + (page - 1) * u64::from(self.options.page_bytes)
     }
 
-    fn offset(&self, page: u64) -> u64 {
-        u64::from(self.options.header_bytes()) + (page - 1) * u64::from(self.options.page_bytes)
+    /// Writes a page, or keeps it until the end: page 1, which is completed then, and what belongs to
+    /// the data set as it was before rows were appended.
+    fn write_page(&mut self, number: u64, page: &[u8]) -> Result<(), Error> {
+        if number == 1 {
+            page.clone_into(&mut self.first);
+        }
+        match &mut self.before {
+            Some(old) if number <= old.pages => {
+                if number > 1 {
+                    old.tail = Some((number, page.to_owned()));
+                }
+                Ok(())
+            }
+            _ => self.write(self.offset(number), page, false),
+        }
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8], again: bool) -> Result<(), Error> {
@@ -475,4 +493,28 @@ impl<K: Sink> Writer<K> {
             source,
         })
     }
+}
+
+/// The file header of a data set without pages.
+fn file_header(options: &WriteOptions) -> Result<Vec<u8>, Error> {
+    let header = Header {
+        endian: Endian::Little,
+        wide: true,
+        windows: false,
+        encoding: options.encoding,
+        name: options.encoding.encode(&options.name)?.to_ascii_uppercase(),
+        created: options.created,
+        modified: options.created,
+        utc_offset: options.utc_offset,
+        header_bytes: options.header_bytes(),
+        page_bytes: options.page_bytes,
+        pages: 0,
+        release: options.release.clone(),
+        host: options.host.clone(),
+        os_version: options.os_version.clone(),
+        os_maker: String::new(),
+        os_name: options.os_name.clone(),
+        mask: options.page_mask,
+    };
+    Ok(header.build(*b"DATA    "))
 }

@@ -176,4 +176,43 @@ proptest! {
         prop_assert_eq!(start, count);
         prop_assert_eq!(check(bytes.as_slice()).unwrap(), vec![]);
     }
+
+    #[test]
+    fn rows_added_later_make_the_same_file(
+        variables in variables(),
+        options in options(),
+        (contents, count) in contents(),
+        parts in (0usize..=8, 0usize..=8),
+    ) {
+        // How a file was made strictly is not seen in it.
+        let options = WriteOptions { strict: false, ..options };
+        let row_bytes = Layout::new(&variables, options.compression).row_bytes as usize;
+        let row = |number: usize| -> Vec<u8> {
+            let content = &contents[number % contents.len()];
+            content.iter().cycle().skip(number % 7).take(row_bytes).copied().collect()
+        };
+        let mut at_once = Writer::create(Vec::new(), &variables, options.clone()).unwrap();
+        let mut later = Writer::create(Vec::new(), &variables, options.clone()).unwrap();
+        for number in 0..count {
+            at_once.write_row(&row(number)).unwrap();
+        }
+        let (at_once, written) = at_once.finish().unwrap();
+        let (mut file, mut done) = (Vec::new(), 0);
+        for part in [count * parts.0 / 16, count * (parts.0 + parts.1) / 16, count] {
+            if !file.is_empty() {
+                later = Writer::append(file, options.created).unwrap();
+            }
+            while done < part {
+                later.write_row(&row(done)).unwrap();
+                done += 1;
+            }
+            let finished = later.finish().unwrap();
+            prop_assert_eq!(finished.1.rows, part as u64);
+            file = finished.0;
+            prop_assert_eq!(check(file.as_slice()).unwrap(), vec![]);
+            later = Writer::create(Vec::new(), &variables, options.clone()).unwrap();
+        }
+        prop_assert_eq!(written.bytes, file.len() as u64);
+        prop_assert!(at_once == file, "the files differ");
+    }
 }

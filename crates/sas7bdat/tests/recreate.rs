@@ -4,6 +4,7 @@
 
 mod support;
 
+use sas7bdat::check::check;
 use sas7bdat::{Compression, Endian, Metadata, Reader, WriteOptions, Writer};
 use support::cases;
 
@@ -139,4 +140,55 @@ fn files_of_sas_94_on_linux_come_out_the_same() {
     }
     println!("{same} files come out the same");
     assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+#[test]
+fn rows_are_added_to_files_of_sas_94_on_linux() {
+    let mut extended = 0;
+    for case in cases() {
+        let Ok(mut reader) = Reader::open(case.bytes.as_slice()) else {
+            continue;
+        };
+        let metadata = reader.metadata().clone();
+        let linux = metadata.host == "Linux" && metadata.release.starts_with("9.04");
+        let closed = metadata.deleted_rows > 0 || metadata.variables.is_empty();
+        if !linux || metadata.word_bits != 64 || closed {
+            continue;
+        }
+        let mut rows = Vec::new();
+        while let Some(row) = reader.next_row().unwrap() {
+            rows.push(row.to_vec());
+        }
+        if rows.is_empty() {
+            continue;
+        }
+        let before = check(case.bytes.as_slice()).unwrap();
+        let mut writer = Writer::append(case.bytes.clone(), metadata.modified).unwrap();
+        // Enough to fill the last page and to begin new ones.
+        let most = (200_000 / rows[0].len().max(1)).max(3);
+        let added: Vec<&Vec<u8>> = rows.iter().cycle().take(most).collect();
+        for row in &added {
+            writer.write_row(row).unwrap();
+        }
+        let (bytes, written) = writer.finish().unwrap();
+        assert_eq!(
+            written.rows,
+            (rows.len() + added.len()) as u64,
+            "{}",
+            case.file
+        );
+        let after = check(bytes.as_slice()).unwrap();
+        assert_eq!(after, before, "{}", case.file);
+        let mut reader = Reader::open(bytes.as_slice()).unwrap();
+        for row in rows.iter().chain(added) {
+            assert_eq!(
+                reader.next_row().unwrap(),
+                Some(row.as_slice()),
+                "{}",
+                case.file
+            );
+        }
+        extended += 1;
+    }
+    println!("rows were added to {extended} files");
 }

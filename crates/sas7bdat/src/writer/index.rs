@@ -2,9 +2,9 @@
 
 use super::pager::header;
 use super::stored::Filling;
-use crate::endian::Put;
-use crate::page::INDEX_NODE;
-use crate::reader::INDEX_TOP;
+use crate::endian::{Fields, Put};
+use crate::page::{INDEX_NODE, PageHeader};
+use crate::reader::{INDEX_TOP, leaf};
 use crate::subheader::Location;
 
 /// Page that the index takes.
@@ -43,6 +43,37 @@ impl RowIndex {
         self.entries.extend_from_slice(&last.page.to_le_bytes());
         self.entries.extend_from_slice(&last.slot.to_le_bytes());
         self.count += 1;
+    }
+
+    /// The index of a file of `rows` rows, without the entry of page `last`; `None` if `page` holds
+    /// no index of all rows.
+    pub(super) fn read(page: Fields<'_>, page_bytes: usize, rows: u64, last: u64) -> Option<Self> {
+        let entries = leaf(page);
+        if !PageHeader::parse(page).is_index() || entries.last().map_or(0, |one| one.rows) != rows {
+            return None;
+        }
+        let mut index = Self::new(page_bytes);
+        for (place, entry) in entries.iter().enumerate() {
+            let slot = page.u16(index.top - place * ENTRY_BYTES - 2);
+            if entry.page != last {
+                index.add(
+                    entry.rows,
+                    Location {
+                        page: entry.page,
+                        slot,
+                    },
+                );
+            }
+        }
+        Some(index)
+    }
+
+    /// One that has overflowed.
+    pub(super) fn overflowed() -> Self {
+        Self {
+            full: true,
+            ..Self::new(0)
+        }
     }
 
     /// Whether the index holds every page so far.
