@@ -68,6 +68,8 @@ pub enum Operation {
     Rename,
     /// Remove a file.
     Unlink,
+    /// Shorten a file.
+    Truncate,
     /// Flush a file to stable storage.
     Fsync,
     /// Look at a file's existence or size.
@@ -80,7 +82,7 @@ pub enum Operation {
 
 impl Operation {
     /// All operations in the order they are printed.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Open,
         Self::Create,
         Self::Read,
@@ -90,6 +92,7 @@ impl Operation {
         Self::HeaderRewrite,
         Self::Rename,
         Self::Unlink,
+        Self::Truncate,
         Self::Fsync,
         Self::Stat,
         Self::Close,
@@ -108,6 +111,7 @@ impl Operation {
             Self::HeaderRewrite => "header_rewrite",
             Self::Rename => "rename",
             Self::Unlink => "unlink",
+            Self::Truncate => "truncate",
             Self::Fsync => "fsync",
             Self::Stat => "stat",
             Self::Close => "close",
@@ -247,6 +251,9 @@ pub trait StoreFile: Send + Sync {
     fn rewrite_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.write_at(offset, bytes)
     }
+
+    /// Cuts the file off behind `bytes` bytes.
+    fn truncate(&self, bytes: u64) -> Result<()>;
 
     /// Length now, bytes.
     fn size(&self) -> Result<u64>;

@@ -3,6 +3,7 @@
 
 pub(crate) mod background;
 pub mod copy;
+pub mod extend;
 pub mod files;
 pub mod hash;
 pub mod input;

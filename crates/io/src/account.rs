@@ -330,6 +330,10 @@ impl StoreFile for AccountedFile {
         self.accounts.timed(key, |()| bytes.len() as u64, call)
     }
 
+    fn truncate(&self, bytes: u64) -> Result<()> {
+        self.plain(Operation::Truncate, || self.inner.truncate(bytes))
+    }
+
     fn size(&self) -> Result<u64> {
         self.plain(Operation::Stat, || self.inner.size())
     }

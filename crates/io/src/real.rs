@@ -220,6 +220,10 @@ impl StoreFile for RealFile {
         self.check(Operation::Write, result)
     }
 
+    fn truncate(&self, bytes: u64) -> Result<()> {
+        self.check(Operation::Truncate, self.file.set_len(bytes))
+    }
+
     fn size(&self) -> Result<u64> {
         self.check(
             Operation::Stat,

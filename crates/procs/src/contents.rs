@@ -1,15 +1,17 @@
 //! PROC CONTENTS: what a data set says of itself and its variables, without reading its rows.
 
+use base::diag::Span;
 use engine::dataset::input::Input;
 use engine::failure::Outcome;
 use engine::log::iso_datetime;
 use engine::procedure::Procedure;
 use engine::session::World;
-use lang::ast::ProcStep;
+use lang::ast::{DatasetRef, ProcStep};
 use lang::cursor::Cursor;
 use sas7bdat::{Compression, Endian, Format, Kind, Metadata, Variable};
 
-use crate::target::{dataset_value, input_or_last, unknown};
+use crate::datasets::members;
+use crate::target::{dataset_in, input_or_last, library, unknown};
 
 /// PROC CONTENTS.
 pub(crate) struct Contents;
@@ -20,36 +22,78 @@ impl Procedure for Contents {
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let (mut data, mut by_position, mut print) = (None, false, true);
         let mut cursor = Cursor::new(&step.options, &step.span);
-        while let Some(word) = cursor.peek_word() {
-            match word.to_ascii_uppercase().as_str() {
-                "DATA" => {
-                    cursor.expect_word("DATA")?;
-                    data = Some(dataset_value(&mut cursor)?);
-                    continue;
-                }
-                "VARNUM" | "POSITION" => by_position = true,
-                "NOPRINT" => print = false,
-                _ => return Err(unknown(&cursor, "CONTENTS", "option")),
-            }
-            cursor.next();
-        }
-        cursor.expect_end()?;
+        let request = Request::read(&mut cursor, "CONTENTS", None)?;
         if let Some(statement) = step.statements.first() {
             let cursor = Cursor::new(&statement.tokens, &statement.span);
             return Err(unknown(&cursor, "CONTENTS", "statement"));
         }
-        let data = input_or_last(data, world, &step.span)?;
-        let input = Input::open(world, &data)?;
-        if print {
-            let name = input.member().full_name();
-            let path = input.member().path();
-            let metadata = input.metadata().clone();
-            describe(world, &name, &path.display().to_string(), &metadata);
-            list_variables(world, &metadata, by_position);
+        request.run(world, &step.span)
+    }
+}
+
+/// What is to be told of which data set.
+pub(crate) struct Request {
+    data: Option<DatasetRef>,
+    by_position: bool,
+    print: bool,
+}
+
+impl Request {
+    /// The options of PROC CONTENTS, or of a CONTENTS statement about a data set of `library`.
+    pub(crate) fn read(
+        cursor: &mut Cursor<'_>,
+        procedure: &str,
+        library: Option<&str>,
+    ) -> Outcome<Self> {
+        let (mut data, mut by_position, mut print) = (None, false, true);
+        while let Some(word) = cursor.peek_word() {
+            match word.to_ascii_uppercase().as_str() {
+                "DATA" => {
+                    cursor.expect_word("DATA")?;
+                    data = Some(dataset_in(cursor, library)?);
+                    continue;
+                }
+                "VARNUM" | "POSITION" => by_position = true,
+                "NOPRINT" => print = false,
+                _ => return Err(unknown(cursor, procedure, "option")),
+            }
+            cursor.next();
         }
-        input.close(world)
+        cursor.expect_end()?;
+        Ok(Self {
+            data,
+            by_position,
+            print,
+        })
+    }
+
+    /// Prints it.
+    pub(crate) fn run(self, world: &mut World, span: &Span) -> Outcome<()> {
+        let data = input_or_last(self.data, world, span)?;
+        let wanted = if data.member.eq_ignore_ascii_case("_ALL_") {
+            let libref = data.libref.as_deref().unwrap_or("WORK");
+            let library = library(world, libref, &data.span)?;
+            let one = |member| DatasetRef {
+                member,
+                ..data.clone()
+            };
+            members(world, &library)?.into_iter().map(one).collect()
+        } else {
+            vec![data]
+        };
+        for data in wanted {
+            let input = Input::open(world, &data)?;
+            if self.print {
+                let name = input.member().full_name();
+                let path = input.member().path();
+                let metadata = input.metadata().clone();
+                describe(world, &name, &path.display().to_string(), &metadata);
+                list_variables(world, &metadata, self.by_position);
+            }
+            input.close(world)?;
+        }
+        Ok(())
     }
 }
 

@@ -1,4 +1,6 @@
-//! PROC DATASETS: DELETE of members of a library, and KILL of all of them.
+//! PROC DATASETS: what is done to the members of a library, statement by statement.
+
+mod names;
 
 use base::diag::Span;
 use base::store::Channel;
@@ -8,11 +10,21 @@ use engine::procedure::Procedure;
 use engine::session::World;
 use lang::ast::ProcStep;
 use lang::cursor::Cursor;
+pub(crate) use names::Names;
 
 use crate::target::unknown;
+use crate::{append, contents, copy};
 
 /// PROC DATASETS.
 pub(crate) struct Datasets;
+
+/// Options of the PROC statement.
+struct Options {
+    library: Library,
+    kill: bool,
+    list: bool,
+    silent: bool,
+}
 
 impl Procedure for Datasets {
     fn name(&self) -> &'static str {
@@ -20,22 +32,47 @@ impl Procedure for Datasets {
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let (mut libref, mut kill, mut silent) = ("WORK".to_owned(), false, false);
+        let options = Options::read(step, world)?;
+        if step.group == 0 {
+            if options.list {
+                list(world, &options.library)?;
+            }
+            if options.kill {
+                for member in members(world, &options.library)? {
+                    delete_named(world, &options, &member, &step.span)?;
+                }
+            }
+        }
+        let mut statements = step.statements.as_slice();
+        while let Some((statement, rest)) = statements.split_first() {
+            statements = rest;
+            let mut cursor = Cursor::new(&statement.tokens, &statement.span);
+            if cursor.eat_word("COPY") {
+                let libref = &options.library.libref;
+                let mut request = copy::Request::read(&mut cursor, "DATASETS", Some(libref))?;
+                while let Some((choice, rest)) = statements.split_first() {
+                    let mut cursor = Cursor::new(&choice.tokens, &choice.span);
+                    if !request.eat_choice(&mut cursor)? {
+                        break;
+                    }
+                    statements = rest;
+                }
+                request.run(world)?;
+            } else {
+                options.one(&mut cursor, world)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Options {
+    fn read(step: &ProcStep, world: &World) -> Outcome<Self> {
+        let (mut libref, mut kill, mut list, mut silent) = ("WORK".to_owned(), false, true, false);
         let mut cursor = Cursor::new(&step.options, &step.span);
         while let Some(word) = cursor.peek_word() {
             match word.to_ascii_uppercase().as_str() {
                 "LIB" | "LIBRARY" | "DD" => libref = cursor.setting()?.value.unwrap_or_default(),
-                "NOLIST" | "NODETAILS" => {
-                    cursor.next();
-                }
-                "KILL" => {
-                    kill = true;
-                    cursor.next();
-                }
-                "NOWARN" => {
-                    silent = true;
-                    cursor.next();
-                }
                 "MT" | "MEMTYPE" => {
                     let kind = cursor.setting()?.value.unwrap_or_default();
                     if !["DATA", "ALL"]
@@ -46,6 +83,12 @@ impl Procedure for Datasets {
                         return Err(cursor.fail(message).into());
                     }
                 }
+                word @ ("NOLIST" | "NODETAILS" | "KILL" | "NOWARN") => {
+                    list &= word != "NOLIST";
+                    kill |= word == "KILL";
+                    silent |= word == "NOWARN";
+                    cursor.next();
+                }
                 _ => return Err(unknown(&cursor, "DATASETS", "option")),
             }
         }
@@ -54,23 +97,104 @@ impl Procedure for Datasets {
             let message = format!("Libref {} is not assigned.", libref.to_ascii_uppercase());
             return Err(Failure::at(&step.span, message));
         };
-        if kill && step.group == 0 {
-            for member in members(world, &library)? {
-                delete_named(world, &library, &member, &step.span, silent)?;
+        Ok(Self {
+            library,
+            kill,
+            list,
+            silent,
+        })
+    }
+
+    /// A statement that stands for itself.
+    fn one(&self, cursor: &mut Cursor<'_>, world: &mut World) -> Outcome<()> {
+        let span = cursor.span();
+        if cursor.eat_word("DELETE") {
+            for member in Names::read(cursor)?.expand(world, &self.library)? {
+                delete_named(world, self, &member, &span)?;
             }
-        }
-        for statement in &step.statements {
-            let mut cursor = Cursor::new(&statement.tokens, &statement.span);
-            if !cursor.eat_word("DELETE") {
-                return Err(unknown(&cursor, "DATASETS", "statement"));
+        } else if cursor.eat_word("SAVE") {
+            let kept = Names::read(cursor)?.expand(world, &self.library)?;
+            for member in members(world, &self.library)? {
+                if !kept.contains(&member) {
+                    delete_named(world, self, &member, &span)?;
+                }
             }
+        } else if cursor.eat_word("CHANGE") {
             while !cursor.is_at_end() {
-                let (member, span) = cursor.expect_name("a data set name")?;
-                delete_named(world, &library, &member, &span, silent)?;
+                let (old, span) = cursor.expect_name("a data set name")?;
+                cursor.expect_symbol("=")?;
+                let (new, _) = cursor.expect_name("a data set name")?;
+                rename(world, &self.library, &old, &new, &span)?;
             }
+        } else if cursor.eat_word("APPEND") {
+            append::Request::read(cursor, "DATASETS", Some(&self.library.libref))?
+                .run(world, &span)?;
+        } else if cursor.eat_word("CONTENTS") {
+            contents::Request::read(cursor, "DATASETS", Some(&self.library.libref))?
+                .run(world, &span)?;
+        } else {
+            return Err(unknown(cursor, "DATASETS", "statement"));
         }
         Ok(())
     }
+}
+
+/// The directory of a library.
+fn list(world: &mut World, library: &Library) -> Outcome<()> {
+    let names = members(world, library)?;
+    let listing = &mut world.listing;
+    listing.begin();
+    listing.line("The DATASETS Procedure");
+    listing.line("");
+    listing.line("Directory");
+    listing.line("");
+    listing.line(&format!("Libref         {}", library.libref));
+    listing.line("Engine         V9");
+    listing.line(&format!("Physical Name  {}", library.directory.display()));
+    listing.line("");
+    listing.line("#  Name                              Member Type");
+    for (number, name) in (1..).zip(names) {
+        listing.line(&format!(
+            "{number:<2} {:<32}  DATA",
+            name.to_ascii_uppercase()
+        ));
+    }
+    listing.end();
+    Ok(())
+}
+
+/// Gives a data set another name.
+fn rename(world: &mut World, library: &Library, old: &str, new: &str, span: &Span) -> Outcome<()> {
+    let old = world.libraries.member(&library.libref, old, span)?;
+    let new = world.libraries.member(&library.libref, new, span)?;
+    let (name, target) = (old.full_name(), new.full_name());
+    if library.read_only {
+        let message =
+            format!("{name} cannot be changed: the library was assigned with ACCESS=READONLY.");
+        return Err(Failure::at(span, message));
+    }
+    let channel = library.write_channel();
+    let found = |world: &World, member: &Member| {
+        let stat = world.store.stat(channel, &member.path());
+        stat.map(|found| found.is_some())
+            .map_err(|error| failure(library, &error))
+    };
+    if !found(world, &old)? {
+        let message = format!(
+            "The file {name} (memtype=DATA) was not found, but appears on a CHANGE statement."
+        );
+        return Err(Failure::at(span, message));
+    }
+    if found(world, &new)? {
+        let message = format!("{target} exists already: {name} keeps its name");
+        return Err(Failure::at(span, message));
+    }
+    old.refuse_indexes(world.store.as_ref())?;
+    world.note(&format!(
+        "Changing the name {name} to {target} (memtype=DATA)."
+    ));
+    let renamed = world.store.rename(channel, &old.path(), &new.path());
+    renamed.map_err(|error| Failure::store(&name, &error))
 }
 
 fn failure(library: &Library, error: &base::store::StoreError) -> Failure {
@@ -78,7 +202,7 @@ fn failure(library: &Library, error: &base::store::StoreError) -> Failure {
 }
 
 /// Names of the data sets in a library.
-fn members(world: &World, library: &Library) -> Outcome<Vec<String>> {
+pub(crate) fn members(world: &World, library: &Library) -> Outcome<Vec<String>> {
     let names = world
         .store
         .list(library.write_channel(), &library.directory)
@@ -90,15 +214,11 @@ fn members(world: &World, library: &Library) -> Outcome<Vec<String>> {
         .collect())
 }
 
-fn delete_named(
-    world: &mut World,
-    library: &Library,
-    member: &str,
-    span: &Span,
-    silent: bool,
-) -> Outcome<()> {
-    let member = world.libraries.member(&library.libref, member, span)?;
-    if !delete(world, &member, span)? && !silent {
+fn delete_named(world: &mut World, options: &Options, member: &str, span: &Span) -> Outcome<()> {
+    let member = world
+        .libraries
+        .member(&options.library.libref, member, span)?;
+    if !delete(world, &member, span)? && !options.silent {
         world.note(&format!(
             "The file {} (memtype=DATA) was not found, but appears on a DELETE statement.",
             member.full_name()

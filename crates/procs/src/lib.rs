@@ -1,7 +1,9 @@
 //! The procedures, one file each, behind the engine's [`Procedure`] trait. [`all`] is the registry.
 
+mod append;
 mod by;
 mod contents;
+mod copy;
 mod datasets;
 mod delete;
 mod distribution;
@@ -22,7 +24,9 @@ use engine::procedure::Procedure;
 /// Every procedure there is.
 pub fn all() -> Vec<Box<dyn Procedure>> {
     vec![
+        Box::new(append::Append),
         Box::new(contents::Contents),
+        Box::new(copy::Copy),
         Box::new(datasets::Datasets),
         Box::new(delete::Delete),
         Box::new(format::Formats),

@@ -5,6 +5,7 @@ use engine::dataset::input::{Field, Input};
 use engine::dataset::options::{select, select_all};
 use engine::failure::{Failure, Outcome};
 use engine::format;
+use engine::library::Library;
 use engine::session::World;
 use lang::ast::{DatasetRef, Expr, FormatRef, VariableList};
 use lang::cursor::Cursor;
@@ -35,6 +36,23 @@ pub(crate) fn input_or_last(
 pub(crate) fn dataset_value(cursor: &mut Cursor<'_>) -> Outcome<DatasetRef> {
     cursor.expect_symbol("=")?;
     Ok(cursor.dataset_ref()?)
+}
+
+/// `= dataset` after an option's name; without a libref it is one of `library`.
+pub(crate) fn dataset_in(cursor: &mut Cursor<'_>, library: Option<&str>) -> Outcome<DatasetRef> {
+    let mut dataset = dataset_value(cursor)?;
+    if dataset.libref.is_none() {
+        dataset.libref = library.map(str::to_owned);
+    }
+    Ok(dataset)
+}
+
+/// The library of a libref at a place in the program.
+pub(crate) fn library(world: &World, libref: &str, span: &Span) -> Outcome<Library> {
+    world.libraries.get(libref).cloned().ok_or_else(|| {
+        let message = format!("Libref {} is not assigned.", libref.to_ascii_uppercase());
+        Failure::at(span, message)
+    })
 }
 
 /// The variables of `input` that `lists` name, each once.

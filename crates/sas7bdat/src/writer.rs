@@ -404,22 +404,34 @@ impl<K: Sink> Writer<K> {
         let least = if self.index.is_some() { index::PAGE } else { 1 };
         let before = self.before.take();
         let pages = (self.number - 1).max(before.as_ref().map_or(least, |old| old.pages));
-        if let Some((number, page)) = before.and_then(|old| old.tail) {
-            self.write(self.offset(number), &page, true)?;
-        }
         let row_index = self.index.as_ref().is_some_and(RowIndex::is_whole);
         self.complete_row_subheader(row_index);
-        let first = std::mem::take(&mut self.first);
-        self.write(self.offset(1), &first, first_written)?;
-        if let Some(index) = self.index.take() {
-            let mut page = first;
-            index.fill(&mut page, self.options.page_mask);
-            self.write(self.offset(index::PAGE), &page, first_written)?;
-        }
         let bytes = self.offset(pages + 1);
-        let mut header = std::mem::take(&mut self.header);
+        let first = std::mem::take(&mut self.first);
+        let index = self.index.take().map(|index| {
+            let mut page = first.clone();
+            index.fill(&mut page, self.options.page_mask);
+            page
+        });
+        let mut header = self.header.clone();
         header.put_u64(PAGES_AT, pages);
-        self.write(0, &header, true)?;
+        if let Some(old) = before {
+            // Page 1 counts the rows: whatever was written before it, the data set is the old one.
+            self.write(0, &header, true)?;
+            if let Some((number, page)) = old.tail {
+                self.write(self.offset(number), &page, true)?;
+            }
+            if let Some(page) = index {
+                self.write(self.offset(index::PAGE), &page, true)?;
+            }
+            self.write(self.offset(1), &first, true)?;
+        } else {
+            self.write(self.offset(1), &first, first_written)?;
+            if let Some(page) = index {
+                self.write(self.offset(index::PAGE), &page, first_written)?;
+            }
+            self.write(0, &header, true)?;
+        }
         Ok((
             self.sink,
             Written {

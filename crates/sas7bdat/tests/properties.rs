@@ -200,7 +200,7 @@ proptest! {
         let (mut file, mut done) = (Vec::new(), 0);
         for part in [count * parts.0 / 16, count * (parts.0 + parts.1) / 16, count] {
             if !file.is_empty() {
-                later = Writer::append(file, options.created).unwrap();
+                (later, _) = Writer::append(file, options.created).unwrap();
             }
             while done < part {
                 later.write_row(&row(done)).unwrap();

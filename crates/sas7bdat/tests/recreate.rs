@@ -163,7 +163,7 @@ fn rows_are_added_to_files_of_sas_94_on_linux() {
             continue;
         }
         let before = check(case.bytes.as_slice()).unwrap();
-        let mut writer = Writer::append(case.bytes.clone(), metadata.modified).unwrap();
+        let (mut writer, _) = Writer::append(case.bytes.clone(), metadata.modified).unwrap();
         // Enough to fill the last page and to begin new ones.
         let most = (200_000 / rows[0].len().max(1)).max(3);
         let added: Vec<&Vec<u8>> = rows.iter().cycle().take(most).collect();

@@ -187,6 +187,11 @@ impl StoreFile for FaultyFile {
         self.inner.rewrite_at(offset, bytes)
     }
 
+    fn truncate(&self, bytes: u64) -> Result<()> {
+        self.meet(Operation::Truncate)?;
+        self.inner.truncate(bytes)
+    }
+
     fn size(&self) -> Result<u64> {
         self.meet(Operation::Stat)?;
         self.inner.size()

@@ -251,6 +251,11 @@ impl StoreFile for MemoryFile {
         Ok(())
     }
 
+    fn truncate(&self, bytes: u64) -> Result<()> {
+        locked(&self.inode.bytes).truncate(position(bytes));
+        Ok(())
+    }
+
     fn size(&self) -> Result<u64> {
         Ok(locked(&self.inode.bytes).len() as u64)
     }

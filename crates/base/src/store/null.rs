@@ -68,6 +68,11 @@ impl StoreFile for NullFile {
         Ok(())
     }
 
+    fn truncate(&self, bytes: u64) -> Result<()> {
+        self.end.fetch_min(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
     fn size(&self) -> Result<u64> {
         Ok(self.end.load(Ordering::Relaxed))
     }

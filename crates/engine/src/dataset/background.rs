@@ -258,6 +258,11 @@ impl StoreFile for Background {
         self.file.rewrite_at(offset, bytes)
     }
 
+    fn truncate(&self, bytes: u64) -> Result<()> {
+        self.drain()?;
+        self.file.truncate(bytes)
+    }
+
     fn size(&self) -> Result<u64> {
         self.drain()?;
         self.file.size()

@@ -17,7 +17,7 @@ impl sas7bdat::Source for FileSource {
     }
 }
 
-/// Writes a data set's file for the codec.
+/// Writes a data set's file for the codec, and reads it where a data set is changed in place.
 pub struct FileSink(pub Box<dyn StoreFile>);
 
 impl sas7bdat::Sink for FileSink {
@@ -27,5 +27,15 @@ impl sas7bdat::Sink for FileSink {
 
     fn rewrite_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         Ok(self.0.rewrite_at(offset, bytes)?)
+    }
+}
+
+impl sas7bdat::Source for FileSink {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(self.0.read_at(offset, buffer)?)
+    }
+
+    fn size(&mut self) -> io::Result<u64> {
+        Ok(self.0.size()?)
     }
 }

@@ -55,12 +55,7 @@ impl Output {
         plan: OutputPlan,
     ) -> Outcome<Self> {
         let name = member.full_name();
-        if member.library.read_only {
-            return Err(Failure::world(format!(
-                "Write access to member {name}.DATA is denied: the library was assigned with \
-                 ACCESS=READONLY."
-            )));
-        }
+        deny_read_only(&member)?;
         let channel = member.library.write_channel();
         let lock_path = member.lock_path();
         let mut held = Vec::new();
@@ -300,8 +295,19 @@ fn abandon(world: &World, channel: Channel, lock_path: &std::path::Path) {
     }
 }
 
+/// Refuses to change a data set of a library that is only to be read.
+pub(super) fn deny_read_only(member: &Member) -> Outcome<()> {
+    if !member.library.read_only {
+        return Ok(());
+    }
+    Err(Failure::world(format!(
+        "Write access to member {}.DATA is denied: the library was assigned with ACCESS=READONLY.",
+        member.full_name()
+    )))
+}
+
 /// How locks are taken on `member`, `None` for no lock at all.
-fn locking(world: &World, member: &Member) -> Option<FileLocks> {
+pub(super) fn locking(world: &World, member: &Member) -> Option<FileLocks> {
     let locks = member.library.filelocks.unwrap_or(world.options.filelocks);
     (!member.library.work && locks != FileLocks::None).then_some(locks)
 }

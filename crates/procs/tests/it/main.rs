@@ -12,6 +12,7 @@ mod hashes;
 mod log;
 mod macros;
 mod means;
+mod members;
 mod models;
 mod procedures;
 mod reg;

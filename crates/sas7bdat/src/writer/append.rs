@@ -26,14 +26,14 @@ struct Open {
 }
 
 impl<F: Source + Sink> Writer<F> {
-    /// Continues a data set: rows are added behind its last one.
+    /// Continues a data set: rows are added behind its last one. Gives what it said of itself before, too.
     ///
     /// Until [`finish`](Self::finish) the file stays the data set that it was, with bytes behind its
     /// end; `modified` is the time of the change, seconds since 1960.
     ///
     /// # Errors
     /// If the file cannot be read, or was not laid out by SAS 9 on 64-bit Linux, or has deleted rows.
-    pub fn append(mut file: F, modified: f64) -> Result<Self, Error> {
+    pub fn append(mut file: F, modified: f64) -> Result<(Self, Metadata), Error> {
         let open = Open::read(&mut file)?;
         let metadata = &open.metadata;
         let mut header = vec![0; metadata.header_bytes as usize];
@@ -99,7 +99,7 @@ impl<F: Source + Sink> Writer<F> {
         if !compressed && writer.on_page >= writer.capacity {
             writer.begin_new_page();
         }
-        Ok(writer)
+        Ok((writer, open.metadata))
     }
 
     /// Leaves the last page as it is: no row fits on it.

@@ -1,0 +1,141 @@
+//! Adding rows to a data set in place: PROC APPEND. The rows that are there are not read; until the
+//! end the data set is the one it was.
+
+use base::store::{Access, Channel, LockKind};
+use sas7bdat::{Encoding, Layout, Variable, Writer};
+
+use super::files::FileSink;
+use super::hash::RowHasher;
+use super::output::{deny_read_only, locking};
+use crate::accounting::DatasetUse;
+use crate::failure::{Failure, Outcome};
+use crate::library::Member;
+use crate::options::FileLocks;
+use crate::session::World;
+
+/// A data set that gets more rows.
+pub struct Extension {
+    member: Member,
+    channel: Channel,
+    writer: Writer<FileSink>,
+    variables: Vec<Variable>,
+    encoding: Encoding,
+    /// Bytes of the file before.
+    bytes: u64,
+    added: u64,
+    hash: Option<RowHasher>,
+}
+
+impl Extension {
+    /// Opens a data set, which must be there, to add rows.
+    pub fn open(world: &mut World, member: Member) -> Outcome<Self> {
+        let name = member.full_name();
+        deny_read_only(&member)?;
+        let channel = member.library.write_channel();
+        let path = member.path();
+        let store = |error| Failure::store(&name, &error);
+        let file = world
+            .store
+            .open(channel, &path, Access::Update)
+            .map_err(store)?;
+        if let Some(locks) = locking(world, &member) {
+            match file.lock(LockKind::Exclusive) {
+                Err(error) if locks == FileLocks::Continue => world
+                    .log
+                    .warning(&format!("{name}.DATA is changed without a lock: {error}.")),
+                other => other.map_err(store)?,
+            }
+        }
+        let bytes = file.size().map_err(store)?;
+        let format = |error| match error {
+            sas7bdat::Error::NotExtensible { detail } => Failure::world(format!(
+                "File {name}.DATA cannot be updated because {detail}. Copy it with a DATA step first."
+            )),
+            other => Failure::format(&name, &path, other),
+        };
+        let file = FileSink(world.writing_behind(file));
+        let wall = world.meter.wall();
+        let (writer, metadata) = Writer::append(file, wall.sas_datetime).map_err(format)?;
+        let row_bytes = metadata.layout.row_bytes;
+        Ok(Self {
+            channel,
+            bytes,
+            added: 0,
+            hash: world
+                .row_hashes
+                .then(|| RowHasher::new(&metadata.variables, row_bytes)),
+            variables: metadata.variables,
+            encoding: metadata.encoding,
+            writer,
+            member,
+        })
+    }
+
+    /// Its variables.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// Encoding of its texts.
+    pub const fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Where variables lie in the rows to add.
+    pub fn layout(&self) -> &Layout {
+        self.writer.layout()
+    }
+
+    /// Adds a row in [`Self::layout`].
+    pub fn write_row(&mut self, row: &[u8]) -> Outcome<()> {
+        self.added += 1;
+        if let Some(hash) = &mut self.hash {
+            hash.add(row);
+        }
+        let written = self.writer.write_row(row);
+        written
+            .map_err(|error| Failure::format(&self.member.full_name(), &self.member.path(), error))
+    }
+
+    /// Completes the data set; returns how many rows it has now.
+    pub fn finish(self, world: &mut World) -> Outcome<u64> {
+        let (name, path) = (self.member.full_name(), self.member.path());
+        let store = |error| Failure::store(&name, &error);
+        let (FileSink(file), written) = self
+            .writer
+            .finish()
+            .map_err(|error| Failure::format(&name, &path, error))?;
+        if !self.member.library.work {
+            if world.sync_outputs {
+                file.sync().map_err(store)?;
+            } else {
+                file.settle().map_err(store)?;
+            }
+        }
+        file.close().map_err(store)?;
+        world.note(&format!("{} observations added.", self.added));
+        world.note(&format!(
+            "The data set {name} has {} observations and {} variables.",
+            written.rows,
+            self.variables.len()
+        ));
+        world.outputs.push(DatasetUse {
+            name,
+            observations: self.added,
+            variables: self.variables.len() as u64,
+            rows: self.hash.as_ref().map(RowHasher::hash),
+        });
+        world.last_dataset = Some((self.member.library.libref.clone(), self.member.name.clone()));
+        Ok(written.rows)
+    }
+
+    /// Gives the new rows up.
+    pub fn discard(self, world: &mut World) {
+        let (path, bytes) = (self.member.path(), self.bytes);
+        drop(self.writer);
+        // What is behind the end does no harm; the space is given back if that is possible.
+        if let Ok(file) = world.store.open(self.channel, &path, Access::Update) {
+            let _ = file.truncate(bytes).and_then(|()| file.close());
+        }
+    }
+}
