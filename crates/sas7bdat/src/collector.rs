@@ -15,7 +15,7 @@ use crate::variable::{Compression, Format, Kind, Layout, Variable};
 const MOST_DESCRIBED_BYTES: usize = 256 * 1024 * 1024;
 
 /// Collects subheaders page by page.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Collector {
     pub(crate) row: Option<RowFields>,
     columns: Option<u64>,
@@ -24,6 +24,8 @@ pub(crate) struct Collector {
     attributes: Vec<Attribute>,
     formats: Vec<FormatFields>,
     indexes: Vec<IndexFields>,
+    /// Pages on which blocks of texts and indexes begin and end, as COUNTS has it.
+    pub(crate) located: Vec<u64>,
     described_bytes: usize,
     pub(crate) compression: Compression,
 }
@@ -44,7 +46,7 @@ struct FormatFields {
     label: TextRef,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct IndexFields {
     name: TextRef,
     unique: bool,
@@ -122,8 +124,32 @@ impl Collector {
             Signature::Attribute => self.attributes(block),
             Signature::Format => self.formats.push(FormatFields::parse(block)),
             Signature::Index => self.indexes.push(IndexFields::parse(block)),
-            Signature::Counts | Signature::List => {}
+            Signature::Counts => self.counts(block),
+            Signature::List => {}
         }
+    }
+
+    fn counts(&mut self, block: Fields<'_>) {
+        for place in 0..7 {
+            let at = block.pick(120, 64) + place * block.pick(40, 20);
+            let kind = Fields {
+                bytes: block.bytes.get(at..).unwrap_or(&[]),
+                ..block
+            };
+            if matches!(
+                Signature::of(kind),
+                Some(Signature::Text | Signature::Index)
+            ) {
+                self.located.push(Location::parse(kind, 8, 4).page);
+                self.located.push(Location::parse(kind, 24, 12).page);
+            }
+        }
+    }
+
+    /// Whether there are fewer blocks of texts than the ROW subheader counts.
+    pub(crate) fn lacks_texts(&self) -> bool {
+        let counted = self.row.map_or(0, |row| usize::from(row.texts));
+        self.texts.len() < counted
     }
 
     fn text(&mut self, block: Fields<'_>) {

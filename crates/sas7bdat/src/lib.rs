@@ -20,6 +20,7 @@
     )
 )]
 
+mod amend;
 mod batch;
 pub mod check;
 mod collector;
@@ -39,6 +40,7 @@ mod subheader;
 mod variable;
 mod writer;
 
+pub use amend::amend;
 pub use batch::{Batch, Column, Texts, trim_blanks};
 pub use encoding::Encoding;
 pub use endian::Endian;

@@ -13,7 +13,6 @@ use crate::missing;
 use crate::page::PageHeader;
 use crate::source::Source;
 use crate::stored::RowRule;
-use crate::subheader::RowFields;
 use crate::variable::Kind;
 pub(crate) use index::{TOP as INDEX_TOP, leaf};
 use pages::{Current, Pending};
@@ -68,6 +67,8 @@ impl<'a> Rows<'a> {
 #[derive(Debug)]
 pub struct Reader<S> {
     source: S,
+    /// The pages that hold descriptions, ascending.
+    described: Vec<u64>,
     metadata: Metadata,
     /// How each column lies in a row, ready for decoding.
     places: Vec<Place>,
@@ -117,7 +118,7 @@ impl<S: Source> Reader<S> {
         let page_bytes = header.page_bytes as usize;
         let mut page = vec![0; page_bytes + PADDING];
         let mut collector = Collector::default();
-        let mut number = 0;
+        let (mut number, mut described) = (0, Vec::new());
         let mut first = PageHeader::default();
         while number < header.pages {
             number += 1;
@@ -126,17 +127,25 @@ impl<S: Source> Reader<S> {
             if first.is_data() {
                 break;
             }
-            if first.has_pointers() && (collector.page(fields, number)? || first.is_mix()) {
-                break;
+            if first.has_pointers() {
+                described.push(number);
+                if collector.page(fields, number)? || first.is_mix() {
+                    break;
+                }
             }
         }
-        let row = collector.row.unwrap_or_default();
-        collect_amended(&mut source, &header, &mut collector, row, number)?;
+        described.extend(collect_amended(
+            &mut source,
+            &header,
+            &mut collector,
+            number,
+        )?);
         let rule = collector.rule();
         let metadata = collector.finish(&header)?;
         let places = metadata.variables.iter().zip(&metadata.layout.offsets);
         let mut reader = Self {
             source,
+            described,
             places: places
                 .map(|(variable, offset)| Place {
                     offset: *offset as usize,
@@ -165,6 +174,11 @@ impl<S: Source> Reader<S> {
     /// What the data set says about itself.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// The pages that hold descriptions, ascending.
+    pub(crate) fn described(&self) -> &[u64] {
+        &self.described
     }
 
     /// The number of the row that comes next.
@@ -295,30 +309,54 @@ pub(crate) fn number(stored: &[u8], endian: Endian, windows: bool) -> f64 {
     }
 }
 
-/// Labels that were changed later lie on pages behind the last row.
+/// Labels that were changed later lie on amended pages, mostly behind the last row; rows that were
+/// added afterwards lie behind them. Gives the numbers of these pages.
 fn collect_amended<S: Source>(
     source: &mut S,
     header: &Header,
     collector: &mut Collector,
-    row: RowFields,
     first_page: u64,
-) -> Result<(), Error> {
+) -> Result<Vec<u64>, Error> {
+    let row = collector.row.unwrap_or_default();
     let last = if row.rows == 0 {
         first_page
     } else {
         row.last_row.page
     };
-    if last < first_page || last >= header.pages {
-        return Ok(());
+    if last < first_page || last > header.pages {
+        return Ok(Vec::new());
     }
+    let mut told = collector.located.clone();
+    told.retain(|page| (first_page + 1..=last).contains(page));
+    told.sort_unstable();
+    told.dedup();
+    let before = collector.clone();
+    let pages = told.into_iter().chain(last + 1..=header.pages);
+    let found = amended_of(source, header, collector, pages)?;
+    if !collector.lacks_texts() {
+        return Ok(found);
+    }
+    *collector = before;
+    amended_of(source, header, collector, first_page + 1..=header.pages)
+}
+
+/// Collects from those of `pages` that are amended ones.
+fn amended_of<S: Source>(
+    source: &mut S,
+    header: &Header,
+    collector: &mut Collector,
+    pages: impl Iterator<Item = u64>,
+) -> Result<Vec<u64>, Error> {
+    let mut found = Vec::new();
     let mut page = vec![0; header.page_bytes as usize];
-    for number in last + 1..=header.pages {
+    for number in pages {
         let fields = load(source, header, number, &mut page)?;
         if PageHeader::parse(fields).is_amended() {
             collector.page(fields, number)?;
+            found.push(number);
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Reads page `number` into the front of `page`.

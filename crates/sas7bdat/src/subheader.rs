@@ -122,6 +122,8 @@ pub(crate) struct RowFields {
     pub(crate) data_type: TextRef,
     pub(crate) compression: TextRef,
     pub(crate) creator: TextRef,
+    /// Blocks of texts.
+    pub(crate) texts: u16,
 }
 
 impl RowFields {
@@ -138,6 +140,7 @@ impl RowFields {
             data_type: text(684, 356),
             compression: text(690, 362),
             creator: text(702, 374),
+            texts: block.u16(block.pick(748, 420)),
         }
     }
 }

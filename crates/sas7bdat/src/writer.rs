@@ -10,6 +10,7 @@ mod stored;
 mod text;
 
 pub use options::WriteOptions;
+pub(crate) use plan::name_flags;
 
 use crate::endian::Endian;
 use crate::endian::Put;

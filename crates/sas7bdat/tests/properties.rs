@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sas7bdat::check::check;
 use sas7bdat::{
-    Batch, Column, Compression, Encoding, Format, Kind, Layout, Reader, Variable, WriteOptions,
-    Writer, trim_blanks,
+    Batch, Column, Compression, Encoding, Format, IndexInfo, Kind, Layout, Reader, Variable,
+    WriteOptions, Writer, amend, trim_blanks,
 };
 
 fn format() -> impl Strategy<Value = Format> {
@@ -214,5 +214,72 @@ proptest! {
         }
         prop_assert_eq!(written.bytes, file.len() as u64);
         prop_assert!(at_once == file, "the files differ");
+    }
+
+    #[test]
+    fn changed_descriptions_read_back(
+        variables in variables(),
+        options in options(),
+        others in vec(variable(), 40),
+        label in "[ -~]{0,255}[!-~]",
+        rows in (0usize..200, 0usize..200),
+        indexed in any::<bool>(),
+    ) {
+        let options = WriteOptions { strict: false, ..options };
+        let row_bytes = Layout::new(&variables, options.compression).row_bytes as usize;
+        let row = |number: usize| vec![b'a' + u8::try_from(number % 13).unwrap(); row_bytes];
+        let mut writer = Writer::create(Vec::new(), &variables, options.clone()).unwrap();
+        for number in 0..rows.0 {
+            writer.write_row(&row(number)).unwrap();
+        }
+        let mut file = writer.finish().unwrap().0;
+        // Every second variable gets what another one has, under a name of its own.
+        let mut changed = variables.clone();
+        for (number, (one, other)) in changed.iter_mut().zip(&others).enumerate().step_by(2) {
+            one.name = format!("renamed_{number}");
+            one.label.clone_from(&other.label);
+            one.format.clone_from(&other.format);
+            one.informat.clone_from(&other.informat);
+        }
+        let simple = IndexInfo {
+            name: changed[0].name.clone(),
+            unique: true,
+            columns: vec![0],
+        };
+        let composite = IndexInfo {
+            name: "both".to_owned(),
+            unique: false,
+            columns: vec![changed.len() - 1, 0],
+        };
+        let indexes = match (indexed, changed.len()) {
+            (false, _) => vec![],
+            (true, 1) => vec![simple],
+            (true, _) => vec![simple, composite],
+        };
+        let mut done = rows.0;
+        for round in 0..3 {
+            if round == 1 {
+                let (mut writer, _) = Writer::append(file, 1.0).unwrap();
+                for number in 0..rows.1 {
+                    writer.write_row(&row(done + number)).unwrap();
+                }
+                file = writer.finish().unwrap().0;
+                done += rows.1;
+            }
+            let label = format!("{}{round}", &label[..label.len().min(250)]);
+            changed[0].label = format!("round {round}");
+            amend(&mut file, &label, &changed, &indexes, 2.0).unwrap();
+            let mut reader = Reader::open(file.as_slice()).unwrap();
+            let metadata = reader.metadata().clone();
+            prop_assert_eq!(&metadata.variables, &changed);
+            prop_assert_eq!(&metadata.label, &label);
+            prop_assert_eq!(&metadata.indexes, &indexes);
+            prop_assert_eq!(metadata.rows, done as u64);
+            for number in 0..done {
+                let expected = row(number);
+                prop_assert_eq!(reader.next_row().unwrap(), Some(expected.as_slice()));
+            }
+            prop_assert_eq!(check(file.as_slice()).unwrap(), vec![]);
+        }
     }
 }

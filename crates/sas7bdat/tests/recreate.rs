@@ -5,7 +5,7 @@
 mod support;
 
 use sas7bdat::check::check;
-use sas7bdat::{Compression, Endian, Metadata, Reader, WriteOptions, Writer};
+use sas7bdat::{Compression, Endian, Metadata, Reader, WriteOptions, Writer, amend};
 use support::cases;
 
 fn options(metadata: &Metadata) -> WriteOptions {
@@ -143,7 +143,7 @@ fn files_of_sas_94_on_linux_come_out_the_same() {
 }
 
 #[test]
-fn rows_are_added_to_files_of_sas_94_on_linux() {
+fn rows_are_added_to_files_of_sas_94_on_linux_and_they_get_other_names() {
     let mut extended = 0;
     for case in cases() {
         let Ok(mut reader) = Reader::open(case.bytes.as_slice()) else {
@@ -170,7 +170,12 @@ fn rows_are_added_to_files_of_sas_94_on_linux() {
         for row in &added {
             writer.write_row(row).unwrap();
         }
-        let (bytes, written) = writer.finish().unwrap();
+        let (mut bytes, written) = writer.finish().unwrap();
+        let mut variables = metadata.variables.clone();
+        variables[0].label.push_str(", changed");
+        variables[0].name = "first".to_owned();
+        let changed = amend(&mut bytes, "Another", &variables, &metadata.indexes, 1.0);
+        changed.unwrap_or_else(|error| panic!("{}: {error}", case.file));
         assert_eq!(
             written.rows,
             (rows.len() + added.len()) as u64,
@@ -180,6 +185,8 @@ fn rows_are_added_to_files_of_sas_94_on_linux() {
         let after = check(bytes.as_slice()).unwrap();
         assert_eq!(after, before, "{}", case.file);
         let mut reader = Reader::open(bytes.as_slice()).unwrap();
+        assert_eq!(reader.metadata().variables, variables, "{}", case.file);
+        assert_eq!(reader.metadata().label, "Another", "{}", case.file);
         for row in rows.iter().chain(added) {
             assert_eq!(
                 reader.next_row().unwrap(),

@@ -201,7 +201,7 @@ fn place_attributes(
 }
 
 /// How a program has to write the name.
-fn name_flags(name: &[u8]) -> u16 {
+pub(crate) fn name_flags(name: &[u8]) -> u16 {
     let first = name
         .first()
         .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
