@@ -13,6 +13,8 @@ pub(crate) const MAGIC: [u8; 32] = [
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc2, 0xea, 0x81, 0x60, 0xb3, 0x14, 0x11, 0xcf, 0xbd, 0x92,
     0x08, 0x00, 0x09, 0xc7, 0x31, 0x8c, 0x18, 0x1f, 0x10, 0x11,
 ];
+/// Byte 15 of an index file.
+pub(crate) const INDEX_MAGIC: u8 = 0x65;
 /// Alignment bytes 32 to 39 of a 64-bit little-endian Unix file.
 pub(crate) const ALIGNMENT: [u8; 8] = [0x33, 0x22, 0x00, 0x33, 0x33, 0x01, 0x02, 0x31];
 /// Where the fields that a writer fills lie in a 64-bit file.
@@ -53,6 +55,23 @@ impl Header {
     /// Reads a header from the first bytes of a file; `file_bytes` is the size of the whole.
     pub(crate) fn parse(bytes: &[u8], file_bytes: u64) -> Result<Self, Error> {
         let wide = Self::recognise(bytes)?;
+        Self::read(bytes, wide, file_bytes)
+    }
+
+    /// Reads the header of an index file.
+    pub(crate) fn parse_index(bytes: &[u8], file_bytes: u64) -> Result<Self, Error> {
+        let is_index = bytes.len() >= 288
+            && bytes.get(15) == Some(&INDEX_MAGIC)
+            && bytes.get(16..32) == MAGIC.get(16..);
+        if !is_index {
+            return Err(Error::NotADataSet {
+                reason: "the first 32 bytes are not those of an index file",
+            });
+        }
+        Self::read(bytes, bytes.get(32) == Some(&0x33), file_bytes)
+    }
+
+    fn read(bytes: &[u8], wide: bool, file_bytes: u64) -> Result<Self, Error> {
         let endian = if bytes.get(37) == Some(&1) {
             Endian::Little
         } else {
@@ -104,7 +123,7 @@ impl Header {
         if magic.get(15) == Some(&0x63) && magic.get(16..) == MAGIC.get(16..) {
             return no("it is a catalog, not a data set");
         }
-        if magic.get(15) == Some(&0x65) && magic.get(16..) == MAGIC.get(16..) {
+        if magic.get(15) == Some(&INDEX_MAGIC) && magic.get(16..) == MAGIC.get(16..) {
             return no("it is an index file, not a data set");
         }
         // JMP leaves bytes 12 to 27 zero.

@@ -22,6 +22,7 @@
 
 mod amend;
 mod batch;
+pub mod btree;
 pub mod check;
 mod collector;
 mod encoding;

@@ -2,6 +2,7 @@
 
 mod index;
 mod pages;
+mod place;
 mod seek;
 
 use crate::collector::Collector;
@@ -88,6 +89,9 @@ pub struct Reader<S> {
     pending: Pending,
     /// Decompressed or live rows.
     slab: Vec<u8>,
+    /// The slots of the rows in the slab, if places are asked for.
+    slots: Vec<u16>,
+    placing: bool,
     current: Current,
     /// Live rows up to the end of `current`.
     found: u64,
@@ -162,6 +166,8 @@ impl<S: Source> Reader<S> {
             next_page: number + 1,
             pending: Pending::None,
             slab: Vec::new(),
+            slots: Vec::new(),
+            placing: false,
             current: Current::default(),
             found: 0,
             finder: None,

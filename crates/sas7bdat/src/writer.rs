@@ -15,7 +15,7 @@ pub(crate) use plan::name_flags;
 use crate::endian::Endian;
 use crate::endian::Put;
 use crate::error::Error;
-use crate::header::{Header, PAGES_AT};
+use crate::header::{Header, INDEX_MAGIC, PAGES_AT};
 use crate::page::{DATA, MIX, WIDE, bitmap_bytes};
 use crate::source::Sink;
 use crate::subheader::Location;
@@ -510,7 +510,18 @@ impl<K: Sink> Writer<K> {
 
 /// The file header of a data set without pages.
 fn file_header(options: &WriteOptions) -> Result<Vec<u8>, Error> {
-    let header = Header {
+    Ok(described(options, options.header_bytes())?.build(*b"DATA    "))
+}
+
+/// The file header of an index file without pages.
+pub(crate) fn index_header(options: &WriteOptions, header_bytes: u32) -> Result<Vec<u8>, Error> {
+    let mut header = described(options, header_bytes)?.build(*b"INDEX   ");
+    header.put(15, &[INDEX_MAGIC]);
+    Ok(header)
+}
+
+fn described(options: &WriteOptions, header_bytes: u32) -> Result<Header, Error> {
+    Ok(Header {
         endian: Endian::Little,
         wide: true,
         windows: false,
@@ -519,7 +530,7 @@ fn file_header(options: &WriteOptions) -> Result<Vec<u8>, Error> {
         created: options.created,
         modified: options.created,
         utc_offset: options.utc_offset,
-        header_bytes: options.header_bytes(),
+        header_bytes,
         page_bytes: options.page_bytes,
         pages: 0,
         release: options.release.clone(),
@@ -528,6 +539,5 @@ fn file_header(options: &WriteOptions) -> Result<Vec<u8>, Error> {
         os_maker: String::new(),
         os_name: options.os_name.clone(),
         mask: options.page_mask,
-    };
-    Ok(header.build(*b"DATA    "))
+    })
 }

@@ -172,6 +172,8 @@ impl<S: Source> Reader<S> {
     fn gather_live(&mut self, start: usize, count: usize, bits: usize, most: usize) -> Current {
         let row_bytes = self.metadata.layout.row_bytes as usize;
         self.slab.clear();
+        self.slots.clear();
+        let before = self.slots_before_rows() + 1;
         let mut live = 0;
         for row in 0..count {
             let flags = self.page.get(bits + row / 8).copied().unwrap_or(0);
@@ -181,6 +183,10 @@ impl<S: Source> Reader<S> {
             let at = start + row * row_bytes;
             self.slab
                 .extend_from_slice(self.page.get(at..at + row_bytes).unwrap_or(&[]));
+            if self.placing {
+                self.slots
+                    .push(u16::try_from(before + row).unwrap_or(u16::MAX));
+            }
             live += 1;
         }
         Current {
@@ -202,8 +208,10 @@ impl<S: Source> Reader<S> {
         let full = SLAB_BYTES.max(self.metadata.page_bytes as usize) / row_bytes.max(1);
         let most = most.min(full.max(1));
         let mut slab = std::mem::take(&mut self.slab);
-        let result = self.store_rows(&mut slot, pointers, most, &mut slab);
-        self.slab = slab;
+        let mut slots = std::mem::take(&mut self.slots);
+        slots.clear();
+        let result = self.store_rows(&mut slot, pointers, most, &mut slab, &mut slots);
+        (self.slab, self.slots) = (slab, slots);
         self.pending = if slot > pointers {
             Pending::None
         } else {
@@ -220,12 +228,13 @@ impl<S: Source> Reader<S> {
         })
     }
 
-    fn store_rows(
+    pub(super) fn store_rows(
         &self,
         slot: &mut usize,
         pointers: usize,
         most: usize,
         slab: &mut Vec<u8>,
+        slots: &mut Vec<u16>,
     ) -> Result<usize, Error> {
         let row_bytes = self.metadata.layout.row_bytes as usize;
         let page = self.fields();
@@ -251,6 +260,9 @@ impl<S: Source> Reader<S> {
                     row: self.found + count as u64,
                     detail,
                 })?;
+            if self.placing {
+                slots.push(u16::try_from(*slot - 1).unwrap_or(u16::MAX));
+            }
             count += 1;
         }
         Ok(count)

@@ -24,7 +24,7 @@ impl Case {
 }
 
 /// The folder of the corpus: `GRISTMILL_CORPUS`, else `../shared/corpus` beside the workspace.
-fn folder() -> PathBuf {
+pub fn folder() -> PathBuf {
     match std::env::var_os("GRISTMILL_CORPUS") {
         Some(folder) => PathBuf::from(folder),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
