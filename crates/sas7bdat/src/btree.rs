@@ -12,7 +12,7 @@ mod search;
 pub use build::IndexWriter;
 pub use directory::{Directory, IndexEntry, KeyPart};
 pub use key::{encode_number, encode_text};
-pub use search::{IndexReader, Span};
+pub use search::{IndexReader, Span, Walk};
 
 /// Where a row lies: a page (1-based) and a slot on it (1-based).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

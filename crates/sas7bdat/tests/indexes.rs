@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sas7bdat::btree::{IndexReader, IndexWriter, KeyPart, RowId, Span, encode_number, encode_text};
+use sas7bdat::btree::{
+    IndexEntry, IndexReader, IndexWriter, KeyPart, RowId, Span, encode_number, encode_text,
+};
 use sas7bdat::{Kind, Reader, WriteOptions};
 use support::{cases, folder};
 
@@ -64,17 +66,11 @@ fn the_indexes_of_sas_lead_to_their_rows() {
                 "{}",
                 case.file
             );
-            let mut found = Vec::new();
             let all = Span {
                 low: vec![],
                 high: vec![0xFF; entry.key_bytes()],
             };
-            index
-                .scan(entry, &all, |key, rows| {
-                    found.extend(rows.iter().map(|row| (key.to_vec(), *row)));
-                    true
-                })
-                .unwrap();
+            let found = all_of(&mut index, entry, all);
             assert_eq!(found.len() as u64, metadata.rows, "{}", case.file);
             assert!(
                 found.windows(2).all(|two| two[0].0 <= two[1].0),
@@ -89,6 +85,13 @@ fn the_indexes_of_sas_lead_to_their_rows() {
         }
     }
     println!("{files} index files read, {keys} keys lead to their rows");
+}
+
+fn all_of(index: &mut IndexReader<&[u8]>, entry: &IndexEntry, span: Span) -> Vec<(Vec<u8>, RowId)> {
+    let mut walk = index.walk(entry, span).unwrap();
+    let mut found = Vec::new();
+    while index.next_leaf(entry, &mut walk, &mut found).unwrap() {}
+    found
 }
 
 fn write(pairs: &[(Vec<u8>, RowId)], length: u16, unique: bool, page_bytes: u32) -> Vec<u8> {
@@ -156,11 +159,7 @@ proptest! {
             for probe in probes.iter().chain([&vec![]]) {
                 let probe = &probe[..probe.len().min(length)];
                 let span = Span::of(probe.to_vec());
-                let mut found = Vec::new();
-                index.scan(entry, &span, |key, rows| {
-                    found.extend(rows.iter().map(|row| (key.to_vec(), *row)));
-                    true
-                }).unwrap();
+                let found = all_of(&mut index, entry, span);
                 let expected: Vec<(Vec<u8>, RowId)> =
                     pairs.iter().filter(|(key, _)| key.starts_with(probe)).cloned().collect();
                 prop_assert_eq!(found, expected);
@@ -194,12 +193,12 @@ fn a_damaged_index_file_gives_an_error_or_rows_but_never_hangs() {
             continue;
         };
         for entry in index.directory().clone().entries {
-            let mut left = 10_000;
             let span = Span::of(b"000".to_vec());
-            let _ = index.scan(&entry, &span, |_, _| {
-                left -= 1;
-                left > 0
-            });
+            let Ok(mut walk) = index.walk(&entry, span) else {
+                continue;
+            };
+            let mut found = Vec::new();
+            while let Ok(true) = index.next_leaf(&entry, &mut walk, &mut found) {}
         }
     }
 }

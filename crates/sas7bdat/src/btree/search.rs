@@ -52,6 +52,15 @@ pub struct IndexReader<S> {
     reads: u64,
 }
 
+/// A way through the leaves of an index.
+#[derive(Debug, Clone)]
+pub struct Walk {
+    span: Span,
+    place: Option<Place>,
+    /// Leaves that there can be at most.
+    left: u64,
+}
+
 /// A place among the leaves of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
@@ -112,40 +121,55 @@ impl<S: Source> IndexReader<S> {
         self.source
     }
 
-    /// Hands each key of `entry` in `span`, in order, and the rows that have it to `take` until it
-    /// says no.
-    pub fn scan(
+    /// Begins to go through the keys of `entry` in `span`, in order.
+    ///
+    /// # Errors
+    /// If the nodes contradict each other.
+    pub fn walk(&mut self, entry: &IndexEntry, span: Span) -> Result<Walk, Error> {
+        Ok(Walk {
+            place: self.seek(entry, &span.low)?,
+            span,
+            left: self.header.pages,
+        })
+    }
+
+    /// Puts the keys and rows of the next leaf behind `found`; false if there are no more.
+    ///
+    /// # Errors
+    /// If the leaf cannot be read or contradicts itself.
+    pub fn next_leaf(
         &mut self,
         entry: &IndexEntry,
-        span: &Span,
-        mut take: impl FnMut(&[u8], &[RowId]) -> bool,
-    ) -> Result<(), Error> {
-        let mut place = self.seek(entry, &span.low)?;
-        let mut rows = Vec::new();
+        walk: &mut Walk,
+        found: &mut Vec<(Vec<u8>, RowId)>,
+    ) -> Result<bool, Error> {
         // Pages may not lead in circles.
-        let mut left = self.header.pages;
-        while let Some(at) = place.filter(|_| left > 0) {
-            left -= 1;
-            let (node, next) = self.node(entry, at.page)?;
-            let entries = node.head().entries;
-            for number in at.entry..entries {
-                let (key, rest, many) = leaf_entry(&node, number, entry, at.page)?;
-                if span.is_before(key) {
-                    return Ok(());
-                }
+        let Some(at) = walk.place.take().filter(|_| walk.left > 0) else {
+            return Ok(false);
+        };
+        walk.left -= 1;
+        let (node, next) = self.node(entry, at.page)?;
+        let mut rows = Vec::new();
+        let mut behind = false;
+        for number in at.entry..node.head().entries {
+            let (key, rest, many) = leaf_entry(&node, number, entry, at.page)?;
+            behind = walk.span.is_before(key);
+            if behind {
+                break;
+            }
+            if key >= walk.span.low.as_slice() {
                 rows.clear();
                 node.rows(rest, many, &mut rows);
-                if key >= span.low.as_slice() && !take(key, &rows) {
-                    return Ok(());
-                }
+                found.extend(rows.iter().map(|row| (key.to_vec(), *row)));
             }
-            place = (next > 0).then_some(Place {
-                page: next,
-                entry: 0,
-            });
-            self.put_back(at.page, node);
         }
-        Ok(())
+        let more = next > 0 && !behind;
+        walk.place = more.then_some(Place {
+            page: next,
+            entry: 0,
+        });
+        self.put_back(at.page, node);
+        Ok(true)
     }
 
     /// The first leaf entry that is not before `key`.
