@@ -2,6 +2,7 @@
 //! rows moved between layouts ([`copy`]).
 
 pub(crate) mod background;
+pub mod change;
 pub mod copy;
 pub mod extend;
 pub mod files;

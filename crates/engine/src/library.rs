@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use base::diag::Span;
-use base::store::{Channel, Store};
+use base::store::Channel;
 use lang::ast::DatasetRef;
 use sas7bdat::Compression;
 
@@ -98,22 +98,6 @@ impl Member {
     /// The file of its indexes, if it has any.
     pub fn index_path(&self) -> PathBuf {
         self.path().with_extension("sas7bndx")
-    }
-
-    /// Refuses to go on if the data set has indexes: they would be left behind and lead into rows
-    /// that are no longer there.
-    pub fn refuse_indexes(&self, store: &dyn Store) -> Outcome<()> {
-        let path = self.index_path();
-        let name = self.full_name();
-        match store.stat(self.library.write_channel(), &path) {
-            Ok(None) => Ok(()),
-            Ok(Some(_)) => Err(Failure::world(format!(
-                "{name}.DATA has indexes ({}), which are not maintained yet: it is neither replaced \
-                 nor deleted. Remove the index file, or write another data set.",
-                path.display()
-            ))),
-            Err(error) => Err(Failure::store(&name, &error)),
-        }
     }
 
     /// The file it is written as until it is complete.

@@ -20,6 +20,10 @@ pub enum FileLocks {
 pub struct Options {
     /// BUFSIZE=: page size of new data sets, bytes; 0 = 64 KiB or as large as a row needs.
     pub bufsize: u64,
+    /// IBUFSIZE=: page size of new index files, bytes; 0 = the smallest that will do.
+    pub ibufsize: u64,
+    /// IBUFNO=: pages of an index file kept beside one a level.
+    pub ibufno: u64,
     /// UBUFSIZE=: block size of utility files, bytes.
     pub ubufsize: u64,
     /// SORTSIZE=: memory for one sort, bytes.
@@ -76,6 +80,8 @@ impl Options {
     pub fn new(processors: u32) -> Self {
         Self {
             bufsize: 0,
+            ibufsize: 0,
+            ibufno: 0,
             ubufsize: Bytes::kib(128).0,
             sortsize: Bytes::gib(1).0,
             memsize: Bytes::gib(2).0,
@@ -142,6 +148,8 @@ impl Options {
     fn set_value(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
             "BUFSIZE" => self.bufsize = size(name, value, 0, limits::PAGE_BYTES_MAX)?,
+            "IBUFSIZE" => self.ibufsize = size(name, value, 0, 32_767)?,
+            "IBUFNO" => self.ibufno = size(name, value, 0, 10_000)?,
             "UBUFSIZE" => self.ubufsize = size(name, value, 4096, limits::PAGE_BYTES_MAX)?,
             "SORTSIZE" => self.sortsize = memory(name, value)?,
             "MEMSIZE" => self.memsize = memory(name, value)?,

@@ -150,6 +150,7 @@ impl Session {
             inputs: Vec::new(),
             outputs: Vec::new(),
             sort: None,
+            indexed: std::collections::BTreeSet::new(),
             writers: Arc::default(),
             aftermath: Vec::new(),
             last_dataset: None,

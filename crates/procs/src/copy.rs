@@ -170,6 +170,7 @@ pub(crate) fn copy_to(
         label: metadata.label.clone(),
         creator: "COPY",
         encoding: metadata.encoding,
+        indexes: Vec::new(),
     };
     let fields = input.fields();
     let variables: Vec<Variable> = fields.iter().map(|field| field.variable.clone()).collect();

@@ -1,10 +1,12 @@
 //! PROC DATASETS: what is done to the members of a library, statement by statement.
 
+mod modify;
 mod names;
 
 use base::diag::Span;
 use base::store::Channel;
 use engine::failure::{Failure, Outcome};
+use engine::index::build as index;
 use engine::library::{Library, Member};
 use engine::procedure::Procedure;
 use engine::session::World;
@@ -58,6 +60,9 @@ impl Procedure for Datasets {
                     statements = rest;
                 }
                 request.run(world)?;
+            } else if cursor.eat_word("MODIFY") {
+                let libref = &options.library.libref;
+                statements = modify::modify(world, libref, &mut cursor, statements)?;
             } else {
                 options.one(&mut cursor, world)?;
             }
@@ -189,12 +194,16 @@ fn rename(world: &mut World, library: &Library, old: &str, new: &str, span: &Spa
         let message = format!("{target} exists already: {name} keeps its name");
         return Err(Failure::at(span, message));
     }
-    old.refuse_indexes(world.store.as_ref())?;
+    let indexed = index::has_file(world, &old)?;
     world.note(&format!(
         "Changing the name {name} to {target} (memtype=DATA)."
     ));
     let renamed = world.store.rename(channel, &old.path(), &new.path());
-    renamed.map_err(|error| Failure::store(&name, &error))
+    renamed.map_err(|error| Failure::store(&name, &error))?;
+    if indexed {
+        index::rename(world, &old, &new)?;
+    }
+    Ok(())
 }
 
 fn failure(library: &Library, error: &base::store::StoreError) -> Failure {
@@ -245,13 +254,11 @@ pub(crate) fn delete(world: &mut World, member: &Member, span: &Span) -> Outcome
     if there.is_none() {
         return Ok(false);
     }
-    if !library.work {
-        member.refuse_indexes(world.store.as_ref())?;
-    }
     world.note(&format!("Deleting {name} (memtype=DATA)."));
     world
         .store
         .remove(channel, &path)
         .map_err(|error| Failure::store(&name, &error))?;
+    index::remove(world, member)?;
     Ok(true)
 }

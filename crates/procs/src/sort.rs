@@ -30,6 +30,8 @@ struct Statements {
     by_span: Span,
     condition: Option<Expr>,
     no_duplicate_keys: bool,
+    /// FORCE: the indexes of a data set sorted in place go.
+    force: bool,
     options: Options,
 }
 
@@ -46,7 +48,7 @@ impl Procedure for Sort {
 
 fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
     let mut options = world.options.clone();
-    let (mut data, mut out, mut no_duplicate_keys) = (None, None, false);
+    let (mut data, mut out, mut no_duplicate_keys, mut force) = (None, None, false, false);
     let mut cursor = Cursor::new(&step.options, &step.span);
     while let Some(word) = cursor.peek_word() {
         match word.to_ascii_uppercase().as_str() {
@@ -64,9 +66,9 @@ fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
                 continue;
             }
             "NODUPKEY" => no_duplicate_keys = true,
-            // Rows with equal keys always keep their order; NOEQUALS only allows to lose it. FORCE
-            // matters only where a sort in place is refused, and the refusal speaks of it.
-            "EQUALS" | "NOEQUALS" | "FORCE" => {}
+            // Rows with equal keys always keep their order; NOEQUALS only allows to lose it.
+            "EQUALS" | "NOEQUALS" => {}
+            "FORCE" => force = true,
             "THREADS" => options.threads = true,
             "NOTHREADS" => options.threads = false,
             "SORTSIZE" => {
@@ -107,6 +109,7 @@ fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
         by_span,
         condition,
         no_duplicate_keys,
+        force,
         options,
     })
 }
@@ -118,6 +121,10 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     }
     let out = output_target(statements, &input, world)?;
     let member = world.libraries.resolve(out)?;
+    let in_place = member == *input.member();
+    if in_place && !statements.force {
+        refuse_indexes(&input, &out.span)?;
+    }
     let out_options = DatasetOptions::read(out)?;
     let mut unknown = BTreeSet::new();
     let kept = kept_fields(input.fields(), &out_options, &mut unknown)?;
@@ -152,7 +159,7 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
         copy.apply(row, sorter.next_slot(world)?);
         sorter.added();
     }
-    let plan = output_plan(&out_options, input.metadata(), member == *input.member());
+    let plan = output_plan(&out_options, input.metadata(), in_place);
     let read = input.finish(world)?;
     let renamed = rename(variables, &out_options, unknown, world)?;
     let mut output = Output::create(world, member, &renamed, plan)?;
@@ -188,7 +195,21 @@ fn output_plan(options: &DatasetOptions<'_>, input: &Metadata, in_place: bool) -
         label: options.label.unwrap_or(&input.label).to_owned(),
         creator: "SORT",
         encoding: input.encoding,
+        indexes: options.indexes.clone(),
     }
+}
+
+/// A sort in place deletes the indexes, which needs FORCE.
+fn refuse_indexes(input: &Input, span: &Span) -> Outcome<()> {
+    if input.metadata().indexes.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "{}.DATA has indexes, which a sort in place would delete: use FORCE, or name another data \
+         set with OUT=",
+        input.member().full_name()
+    );
+    Err(Failure::at(span, message))
 }
 
 /// OUT=, or the input itself; then what chooses rows or variables may not lose any silently.

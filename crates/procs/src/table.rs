@@ -73,6 +73,7 @@ impl Table {
             label: options.label.unwrap_or_default().to_owned(),
             creator,
             encoding,
+            indexes: options.indexes,
         };
         let output = Output::create(world, member, &written, plan)?;
         let layout = output.layout();

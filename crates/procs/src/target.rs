@@ -127,7 +127,11 @@ impl Attributes {
 }
 
 /// A format as written, for `variable`; one for numbers and one for texts may share a name.
-fn format_for(variable: &Variable, reference: &FormatRef, world: &World) -> Outcome<Format> {
+pub(crate) fn format_for(
+    variable: &Variable,
+    reference: &FormatRef,
+    world: &World,
+) -> Outcome<Format> {
     let mut format = Format {
         name: reference.name.to_ascii_uppercase(),
         width: reference.width,

@@ -250,6 +250,7 @@ impl Collector {
                 0
             },
             mix_rows: row.mix_rows,
+            blocks: row.blocks,
         })
     }
 

@@ -76,6 +76,8 @@ pub struct Metadata {
     pub rows_per_page: u64,
     /// Rows that fit on the page that has descriptions too.
     pub mix_rows: u64,
+    /// Blocks that the ROW subheader counts: descriptions, and rows if they are compressed.
+    pub blocks: u64,
     /// Indexes it says it has.
     pub indexes: Vec<IndexInfo>,
 }

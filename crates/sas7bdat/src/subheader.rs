@@ -111,6 +111,7 @@ impl Location {
 /// What the ROW subheader says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct RowFields {
+    pub(crate) blocks: u64,
     pub(crate) row_bytes: u64,
     /// Deleted ones included.
     pub(crate) rows: u64,
@@ -130,6 +131,7 @@ impl RowFields {
     pub(crate) fn parse(block: Fields<'_>) -> Self {
         let text = |wide, narrow| TextRef::parse(block, block.pick(wide, narrow));
         Self {
+            blocks: block.long_at(16, 8),
             row_bytes: block.long_at(40, 20),
             rows: block.long_at(48, 24),
             deleted_rows: block.long_at(56, 28),

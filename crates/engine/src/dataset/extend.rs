@@ -2,13 +2,14 @@
 //! end the data set is the one it was.
 
 use base::store::{Access, Channel, LockKind};
-use sas7bdat::{Encoding, Layout, Variable, Writer};
+use sas7bdat::{Encoding, IndexInfo, Layout, Variable, Writer};
 
 use super::files::FileSink;
 use super::hash::RowHasher;
 use super::output::{deny_read_only, locking};
 use crate::accounting::DatasetUse;
 use crate::failure::{Failure, Outcome};
+use crate::index::build;
 use crate::library::Member;
 use crate::options::FileLocks;
 use crate::session::World;
@@ -23,6 +24,7 @@ pub struct Extension {
     /// Bytes of the file before.
     bytes: u64,
     added: u64,
+    indexes: Vec<IndexInfo>,
     hash: Option<RowHasher>,
 }
 
@@ -56,11 +58,19 @@ impl Extension {
         let file = FileSink(world.writing_behind(file));
         let wall = world.meter.wall();
         let (writer, metadata) = Writer::append(file, wall.sas_datetime).map_err(format)?;
+        if let Some(unique) = metadata.indexes.iter().find(|one| one.unique) {
+            return Err(Failure::world(format!(
+                "Adding rows to {name}.DATA, whose index {} is unique, is not implemented yet: delete \
+                 the index first.",
+                unique.name
+            )));
+        }
         let row_bytes = metadata.layout.row_bytes;
         Ok(Self {
             channel,
             bytes,
             added: 0,
+            indexes: metadata.indexes,
             hash: world
                 .row_hashes
                 .then(|| RowHasher::new(&metadata.variables, row_bytes)),
@@ -126,6 +136,9 @@ impl Extension {
             rows: self.hash.as_ref().map(RowHasher::hash),
         });
         world.last_dataset = Some((self.member.library.libref.clone(), self.member.name.clone()));
+        if !self.indexes.is_empty() {
+            build::rebuild(world, &self.member, &self.indexes)?;
+        }
         Ok(written.rows)
     }
 

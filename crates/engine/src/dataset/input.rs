@@ -1,10 +1,13 @@
 //! Reading a data set: one sequential pass, a page per read, with KEEP=, DROP=, RENAME=, WHERE=,
 //! FIRSTOBS= and OBS= applied.
 
+use std::sync::Arc;
+
 use base::diag::Span;
-use base::store::{Access, LockKind};
+use base::store::{Access, LockKind, Store};
 use lang::ast::{DatasetRef, Expr, VariableList};
-use sas7bdat::{Endian, Kind, Metadata, Reader, Variable};
+use sas7bdat::btree::{IndexEntry, KeyPart, Span as KeySpan};
+use sas7bdat::{Endian, IndexInfo, Kind, Metadata, Reader, Variable};
 
 use super::files::FileSource;
 use super::hash::RowHasher;
@@ -14,6 +17,8 @@ use crate::expr::compile::{Compiler, Scope, Sites};
 use crate::expr::evaluate::{Events, is_true};
 use crate::expr::{Number, Slot, print};
 use crate::failure::{Failure, Outcome};
+use crate::index::choose;
+use crate::index::route::{IndexFile, Route};
 use crate::library::Member;
 use crate::options::FileLocks;
 use crate::session::World;
@@ -60,6 +65,21 @@ pub struct Input {
     passed: u64,
     delivered: u64,
     hash: Option<RowHasher>,
+    indexing: Indexing,
+    /// Rows come in the order of an index.
+    route: Option<Route>,
+}
+
+/// What using an index takes.
+#[derive(Clone)]
+struct Indexing {
+    store: Arc<dyn Store>,
+    /// IBUFNO=.
+    buffers: u64,
+    /// IDXWHERE=; `None` if what pays decides.
+    forced: Option<bool>,
+    /// What was chosen, for MSGLEVEL=I.
+    chosen: Option<String>,
 }
 
 impl Input {
@@ -72,6 +92,7 @@ impl Input {
         input.choose(&options)?;
         input.first = options.firstobs.unwrap_or(world.options.firstobs);
         input.last = options.obs.unwrap_or(world.options.obs);
+        input.indexing.forced = options.idxwhere;
         if let Some(condition) = options.condition {
             input.set_condition(condition, true)?;
         }
@@ -122,6 +143,13 @@ impl Input {
             passed: 0,
             delivered: 0,
             hash,
+            indexing: Indexing {
+                store: world.store.clone(),
+                buffers: world.options.ibufno,
+                forced: None,
+                chosen: None,
+            },
+            route: None,
         })
     }
 
@@ -195,7 +223,131 @@ impl Input {
             option,
             text: print::where_text(condition),
         });
+        self.choose_index(condition)
+    }
+
+    /// Takes an index for a condition if one pays.
+    fn choose_index(&mut self, condition: &Expr) -> Outcome<()> {
+        let metadata = self.reader.metadata();
+        if metadata.indexes.is_empty() || self.indexing.forced == Some(false) {
+            return Ok(());
+        }
+        let Indexing { store, buffers, .. } = &self.indexing;
+        let file = IndexFile::open(store, *buffers, &self.member, metadata)?;
+        let name = |column: usize| {
+            let offset = metadata.layout.offsets.get(column).copied();
+            let field = self
+                .fields
+                .iter()
+                .find(|field| Some(field.slot.offset) == offset);
+            field.map(|field| field.variable.name.clone())
+        };
+        let mut best: Option<(String, IndexEntry, Vec<KeySpan>)> = None;
+        for info in &metadata.indexes {
+            let Some(entry) = file.entry(info) else {
+                continue;
+            };
+            let Some(spans) = choose::spans(condition, entry, metadata.encoding, name) else {
+                continue;
+            };
+            let pays = choose::pays(entry, &spans, metadata.rows, metadata.pages);
+            let better = best.as_ref().is_none_or(|(_, known, other)| {
+                choose::share_of(entry, &spans) < choose::share_of(known, other)
+            });
+            if better && (pays || self.indexing.forced == Some(true)) {
+                best = Some((info.name.clone(), entry.clone(), spans));
+            }
+        }
+        let Some((name, entry, spans)) = best else {
+            return file.close();
+        };
+        self.indexing.chosen = Some(format!(
+            "Index {name} selected for WHERE clause optimization."
+        ));
+        self.route = Some(file.route(entry, spans));
         Ok(())
+    }
+
+    /// Takes rows in the order of the variables `names`, ascending, if there is an index for that.
+    pub fn order_by(&mut self, names: &[&str]) -> Outcome<()> {
+        let metadata = self.reader.metadata();
+        if self.route.is_some() || names.is_empty() {
+            return Ok(());
+        }
+        let columns: Vec<usize> = names.iter().filter_map(|name| self.column(name)).collect();
+        let serves = |info: &&IndexInfo| info.columns.starts_with(&columns);
+        let Some(info) = metadata.indexes.iter().find(serves).cloned() else {
+            return Ok(());
+        };
+        if columns.len() < names.len() {
+            return Ok(());
+        }
+        let Indexing { store, buffers, .. } = &self.indexing;
+        let file = IndexFile::open(store, *buffers, &self.member, metadata)?;
+        let Some(entry) = file.entry(&info).cloned() else {
+            return file.close();
+        };
+        let all = KeySpan {
+            low: Vec::new(),
+            high: Vec::new(),
+        };
+        self.indexing.chosen = Some(format!(
+            "Index {} selected for BY clause processing.",
+            info.name
+        ));
+        self.route = Some(file.route(entry, vec![all]));
+        Ok(())
+    }
+
+    /// Rows are looked up by the index `name`: its key parts and the step's names of them; `None` if
+    /// there is no such index. Nothing is found before [`search`](Self::search).
+    pub fn open_key(&mut self, name: &str) -> Outcome<Option<Vec<(KeyPart, String)>>> {
+        let metadata = self.reader.metadata();
+        let is_it = |info: &&IndexInfo| info.name.eq_ignore_ascii_case(name);
+        let Some(info) = metadata.indexes.iter().find(is_it) else {
+            return Ok(None);
+        };
+        let Indexing { store, buffers, .. } = &self.indexing;
+        let file = IndexFile::open(store, *buffers, &self.member, metadata)?;
+        let Some(entry) = file.entry(info).cloned() else {
+            return Ok(None);
+        };
+        let parts = entry.parts.iter().zip(&info.columns);
+        let named = parts.map(|(part, column)| {
+            let offset = metadata.layout.offsets.get(*column).copied();
+            let field = self
+                .fields
+                .iter()
+                .find(|field| Some(field.slot.offset) == offset);
+            (
+                *part,
+                field
+                    .map(|field| field.variable.name.clone())
+                    .unwrap_or_default(),
+            )
+        });
+        let named = named.collect();
+        self.route = Some(file.route(entry, Vec::new()));
+        Ok(Some(named))
+    }
+
+    /// Goes to the keys of `span` in the index that [`open_key`](Self::open_key) opened.
+    pub fn search(&mut self, span: KeySpan) {
+        if let Some(route) = &mut self.route {
+            route.restart(span);
+        }
+    }
+
+    /// The column of a variable under the name that the step sees.
+    fn column(&self, name: &str) -> Option<usize> {
+        let field = self
+            .fields
+            .iter()
+            .find(|field| field.variable.name.eq_ignore_ascii_case(name))?;
+        let offsets = &self.reader.metadata().layout.offsets;
+        offsets
+            .iter()
+            .position(|offset| *offset == field.slot.offset)
     }
 
     /// The data set.
@@ -226,7 +378,7 @@ impl Input {
     /// The next row that meets the conditions, in the file's layout and byte order.
     #[inline]
     pub fn next_row(&mut self) -> Outcome<Option<&[u8]>> {
-        if self.is_filtered() {
+        if self.is_filtered() || self.route.is_some() {
             return self.next_filtered();
         }
         match self.reader.next_row() {
@@ -245,7 +397,7 @@ impl Input {
     /// Rows that are still to come, if that is known without reading on.
     pub fn rows_left(&self) -> Option<u64> {
         let rows = self.reader.metadata().rows;
-        (!self.is_filtered()).then(|| rows - self.reader.position())
+        (!self.is_filtered() && self.route.is_none()).then(|| rows - self.reader.position())
     }
 
     /// Row `number`, from 1; `None` if there is no such row. Conditions do not apply.
@@ -275,11 +427,14 @@ impl Input {
 
     fn next_filtered(&mut self) -> Outcome<Option<&[u8]>> {
         while self.passed < self.last {
-            let row = match self.reader.next_row() {
-                Ok(Some(row)) => row,
-                Ok(None) => break,
-                Err(error) => return Err(read_failure(&self.member, error)),
+            let read = match &mut self.route {
+                Some(route) => route.next_row(&mut self.reader)?,
+                None => self
+                    .reader
+                    .next_row()
+                    .map_err(|error| read_failure(&self.member, error))?,
             };
+            let Some(row) = read else { break };
             let events = &mut self.events;
             let holds = |one: &Condition| is_true(one.holds.value(row, events));
             if !self.condition.as_ref().is_none_or(holds) {
@@ -301,9 +456,14 @@ impl Input {
         Ok(None)
     }
 
+    fn close_index(&mut self) -> Outcome<()> {
+        self.route.take().map_or(Ok(()), Route::close)
+    }
+
     /// Closes a file of which no row was wanted.
-    pub fn close(self, world: &mut World) -> Outcome<()> {
+    pub fn close(mut self, world: &mut World) -> Outcome<()> {
         let name = self.member.full_name();
+        self.close_index()?;
         world.inputs.push(DatasetUse {
             name: name.clone(),
             observations: 0,
@@ -315,8 +475,17 @@ impl Input {
     }
 
     /// Closes the file, notes what was read and adds it to the step's record.
-    pub fn finish(self, world: &mut World) -> Outcome<u64> {
+    pub fn finish(mut self, world: &mut World) -> Outcome<u64> {
         let name = self.member.full_name();
+        if let Some(chosen) = self
+            .indexing
+            .chosen
+            .take()
+            .filter(|_| world.options.informative)
+        {
+            world.log.line(&format!("INFO: {chosen}"));
+        }
+        self.close_index()?;
         let condition = self.condition.as_ref().and_then(|one| one.text.as_deref());
         world.note(&format!(
             "There were {} observations read from the data set {name}.{}",

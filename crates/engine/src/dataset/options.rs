@@ -9,6 +9,7 @@ use lang::ast::{DatasetOptionValue, DatasetRef, Expr, VariableKind, VariableList
 use sas7bdat::{Compression, Kind};
 
 use crate::failure::{Failure, Outcome};
+use crate::index::definition::Definition;
 use crate::options::compression;
 
 /// Options of one data set reference.
@@ -32,6 +33,10 @@ pub struct DatasetOptions<'a> {
     pub bufsize: Option<u64>,
     /// LABEL=.
     pub label: Option<&'a str>,
+    /// INDEX=.
+    pub indexes: Vec<Definition>,
+    /// IDXWHERE=.
+    pub idxwhere: Option<bool>,
 }
 
 impl<'a> DatasetOptions<'a> {
@@ -70,6 +75,17 @@ impl<'a> DatasetOptions<'a> {
                 self.bufsize = Some(bytes);
             }
             "LABEL" => self.label = Some(text),
+            "INDEX" => {
+                let parsed = Definition::parse_all(text);
+                self.indexes = parsed.map_err(|message| format!("INDEX=: {message}."))?;
+            }
+            "IDXWHERE" => {
+                self.idxwhere = Some(match text.to_ascii_uppercase().as_str() {
+                    "YES" => true,
+                    "NO" => false,
+                    _ => return Err(format!("IDXWHERE={text} is not valid; use YES or NO.")),
+                });
+            }
             _ => return Err(unknown(name)),
         }
         Ok(())

@@ -4,12 +4,14 @@
 use std::path::PathBuf;
 
 use base::store::{Access, Channel, Creation, LockKind, StoreError, StoreFile};
-use sas7bdat::{Compression, Encoding, Layout, Variable, WriteOptions, Writer};
+use sas7bdat::{Compression, Encoding, IndexInfo, Layout, Variable, WriteOptions, Writer};
 
 use super::files::FileSink;
 use super::hash::RowHasher;
 use crate::accounting::DatasetUse;
 use crate::failure::{Failure, Outcome};
+use crate::index::build;
+use crate::index::definition::Definition;
 use crate::library::Member;
 use crate::options::FileLocks;
 use crate::session::World;
@@ -27,6 +29,8 @@ pub struct OutputPlan {
     pub creator: &'static str,
     /// Encoding of the texts in the rows.
     pub encoding: Encoding,
+    /// INDEX=.
+    pub indexes: Vec<Definition>,
 }
 
 /// A data set being written.
@@ -44,6 +48,7 @@ pub struct Output {
     compression: Compression,
     page_bytes: u64,
     row_bytes: u64,
+    indexes: Vec<IndexInfo>,
 }
 
 impl Output {
@@ -60,10 +65,12 @@ impl Output {
         let lock_path = member.lock_path();
         let mut held = Vec::new();
         held.extend(lock_replaced(world, &member, channel)?);
-        // WORK, where no index can come from, is spared the look.
-        if !member.library.work {
-            member.refuse_indexes(world.store.as_ref())?;
-        }
+        let indexes: Result<Vec<IndexInfo>, String> = plan
+            .indexes
+            .iter()
+            .map(|one| one.resolve(variables, &name))
+            .collect();
+        let indexes = indexes.map_err(|message| Failure::world(format!("{message}.")))?;
         let file = create_locked(world, &member, channel, &mut held)?;
         world.temporaries.add_file(channel, &lock_path);
         let compression = compression(world, &member, variables, &plan);
@@ -108,6 +115,7 @@ impl Output {
             compression,
             page_bytes,
             row_bytes: u64::from(Layout::new(variables, Compression::None).row_bytes),
+            indexes,
         })
     }
 
@@ -175,6 +183,8 @@ impl Output {
             .rename(channel, &lock_path, &path)
             .map_err(failure)?;
         world.temporaries.forget_file(&lock_path);
+        // Those of the data set that was replaced.
+        build::remove(world, &self.member)?;
         file.close().map_err(failure)?;
         for file in self.held {
             file.close().map_err(failure)?;
@@ -194,6 +204,12 @@ impl Output {
             rows: self.hash.as_ref().map(RowHasher::hash),
         });
         world.last_dataset = Some((self.member.library.libref.clone(), self.member.name.clone()));
+        if !self.indexes.is_empty() {
+            build::rebuild(world, &self.member, &self.indexes)?;
+            if world.options.informative {
+                build::note(world, &self.indexes);
+            }
+        }
         Ok(self.rows)
     }
 
@@ -296,7 +312,7 @@ fn abandon(world: &World, channel: Channel, lock_path: &std::path::Path) {
 }
 
 /// Refuses to change a data set of a library that is only to be read.
-pub(super) fn deny_read_only(member: &Member) -> Outcome<()> {
+pub(crate) fn deny_read_only(member: &Member) -> Outcome<()> {
     if !member.library.read_only {
         return Ok(());
     }
@@ -307,7 +323,7 @@ pub(super) fn deny_read_only(member: &Member) -> Outcome<()> {
 }
 
 /// How locks are taken on `member`, `None` for no lock at all.
-pub(super) fn locking(world: &World, member: &Member) -> Option<FileLocks> {
+pub(crate) fn locking(world: &World, member: &Member) -> Option<FileLocks> {
     let locks = member.library.filelocks.unwrap_or(world.options.filelocks);
     (!member.library.work && locks != FileLocks::None).then_some(locks)
 }

@@ -371,6 +371,9 @@ impl Scope for Pdv {
             self.groups_wanted.push((upper, span.clone()));
             return self.automatic(name, span);
         }
+        if upper == "_IORC_" && self.find(name).is_none() {
+            return self.automatic(name, span);
+        }
         if let (None, Some(array)) = (self.find(name), self.arrays.get(&upper)) {
             let message = format!("The array {} needs subscripts here.", array.name);
             return Err(Failure::at(span, message));

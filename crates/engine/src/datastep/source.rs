@@ -2,10 +2,12 @@
 
 mod by;
 mod compile;
+mod keyed;
 
 use lang::ast::Expr;
 
 use self::by::By;
+use self::keyed::Keyed;
 use super::blank::Blank;
 use crate::dataset::copy::{RowCopy, store_number};
 use crate::dataset::input::Input;
@@ -37,6 +39,8 @@ enum Order {
     Merge,
     /// POINT=.
     Point(Slot),
+    /// KEY=.
+    Key(Keyed),
 }
 
 /// A data set and the way of its rows into the PDV.
@@ -71,8 +75,8 @@ pub(super) enum Read {
 impl Source {
     /// Applies a WHERE statement.
     pub(super) fn filter(&mut self, condition: &Expr) -> Outcome<()> {
-        if matches!(self.order, Order::Point(_)) {
-            let message = "WHERE cannot be used with POINT=.";
+        if matches!(self.order, Order::Point(_) | Order::Key(_)) {
+            let message = "WHERE cannot be used with POINT= and KEY=.";
             return Err(Failure::at(&condition.span, message));
         }
         for feed in &mut self.feeds {
@@ -95,13 +99,17 @@ impl Source {
 
     /// Whether reading goes on by itself to an end.
     pub(super) const fn ends(&self) -> bool {
-        !matches!(self.order, Order::Point(_))
+        !matches!(self.order, Order::Point(_) | Order::Key(_))
     }
 
     /// Loads the next row, or what belongs together, into the PDV.
     pub(super) fn read(&mut self, row: &mut [u8]) -> Outcome<Read> {
-        let read = match self.order {
-            Order::Point(slot) => return self.read_at(slot, row),
+        let read = match &mut self.order {
+            Order::Point(slot) => {
+                let slot = *slot;
+                return self.read_at(slot, row);
+            }
+            Order::Key(keyed) => return keyed.read(&mut self.feeds[0], row),
             Order::Sequence if self.by.is_some() => self.interleave(row)?,
             Order::Sequence => self.next_in_turn(row)?,
             Order::Merge if self.by.is_some() => self.merge_group(row)?,

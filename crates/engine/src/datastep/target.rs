@@ -101,6 +101,7 @@ fn target(
             label: options.label.unwrap_or_default().to_owned(),
             creator: "DATASTEP",
             encoding: pdv.encoding().unwrap_or(Encoding::UTF_8),
+            indexes: options.indexes,
         },
     })
 }

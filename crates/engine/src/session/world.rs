@@ -1,7 +1,7 @@
 //! What steps work on: files, options, libraries, log and listing, and the record of the step in
 //! progress.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -72,6 +72,8 @@ pub struct World {
     pub outputs: Vec<DatasetUse>,
     /// What the step in progress sorted.
     pub sort: Option<SortSummary>,
+    /// Data sets of WORK that have an index file.
+    pub(crate) indexed: BTreeSet<PathBuf>,
     /// Threads that write behind now.
     pub(crate) writers: Arc<AtomicUsize>,
     /// Warnings that follow the errors that stopped the step in progress.

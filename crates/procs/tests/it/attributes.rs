@@ -152,22 +152,3 @@ fn a_sort_keeps_the_label_and_in_place_the_compression() {
         );
     }
 }
-
-#[test]
-fn a_data_set_with_an_index_is_not_replaced() {
-    for program in [
-        "data d.a; y = 1; run;",
-        "proc sort data=d.a force; by x; run;",
-        "options filelocks=none; data d.a; y = 1; run;",
-        "proc datasets lib=d; delete a; run; quit;",
-    ] {
-        let (_, store) = clean("data d.a; x = 1; run;");
-        let before = store.get("/data/a.sas7bdat");
-        store.put("/data/a.sas7bndx", *b"index");
-        let ran = run_on(Arc::new(store.clone()), program);
-        assert_eq!(ran.exit, 2, "{program}");
-        assert!(ran.log.contains("a.sas7bndx"), "{}", ran.log);
-        assert_eq!(store.get("/data/a.sas7bdat"), before, "{program}");
-        assert!(store.get("/data/a.sas7bdat.lck").is_none());
-    }
-}

@@ -9,6 +9,7 @@ mod freq;
 mod functions;
 mod harness;
 mod hashes;
+mod indexes;
 mod log;
 mod macros;
 mod means;

@@ -331,6 +331,7 @@ impl Running<'_> {
             label: String::new(),
             creator: "DATASTEP",
             encoding: self.encoding.unwrap_or(Encoding::UTF_8),
+            indexes: Vec::new(),
         };
         let mut output = Output::create(self.world, member, &variables, plan)?;
         let mut offset = 0;

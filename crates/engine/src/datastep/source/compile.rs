@@ -7,6 +7,7 @@ use lang::ast::{ByList, DatasetOptionValue, DatasetRef, Setting};
 use sas7bdat::Kind;
 
 use super::by::{By, KeyPart};
+use super::keyed::Keyed;
 use super::{Blank, Feed, Order, Source};
 use crate::dataset::input::Input;
 use crate::datastep::compile::Builder;
@@ -78,8 +79,33 @@ impl Builder<'_> {
             let message = "WHERE=, FIRSTOBS= and OBS= cannot be used with POINT=.";
             return Err(Failure::at(span, message));
         }
+        let key = options
+            .iter()
+            .find(|option| option.name.eq_ignore_ascii_case("KEY"));
+        if let Some(key) = key {
+            let unique = |option: &Setting| option.name.eq_ignore_ascii_case("UNIQUE");
+            self.keyed(&mut source, key, options.iter().any(unique))?;
+        }
         self.sources.push(source);
         Ok(Operation::Read(self.sources.len() - 1))
+    }
+
+    /// KEY= with the name of an index.
+    fn keyed(&mut self, source: &mut Source, key: &Setting, unique: bool) -> Outcome<()> {
+        let answer = self.pdv.automatic("_IORC_", &key.span)?;
+        let [feed] = source.feeds.as_mut_slice() else {
+            return Err(Failure::at(&key.span, "KEY= needs one data set"));
+        };
+        if feed.input.is_filtered() {
+            let message = "WHERE=, FIRSTOBS= and OBS= cannot be used with KEY=";
+            return Err(Failure::at(&key.span, message));
+        }
+        let name = key.value.as_deref().unwrap_or_default();
+        let pdv = &self.pdv;
+        let find = |name: &str| pdv.find(name).map(|index| pdv.variables[index].slot);
+        let keyed = Keyed::new(feed, name, unique, answer, &key.span, find)?;
+        source.order = Order::Key(keyed);
+        Ok(())
     }
 
     /// `_LAST_` is the data set made last.
@@ -113,6 +139,8 @@ impl Builder<'_> {
                 let rows = inputs.iter().map(|(input, _)| input.metadata().rows).sum();
                 source.nobs = Some((self.pdv.automatic(name, &option.span)?, rows));
             }
+            // After the data set is known; UNIQUE is a part of it.
+            "KEY" | "UNIQUE" if !merge => {}
             "POINT" if !merge => {
                 source.order = Order::Point(self.pdv.automatic(name, &option.span)?);
             }
@@ -158,8 +186,8 @@ impl Builder<'_> {
             Some(source) if source.by.is_some() => {
                 return fail("There is more than one BY statement for a SET or MERGE statement.");
             }
-            Some(source) if matches!(source.order, Order::Point(_)) => {
-                return fail("BY cannot be used with POINT=.");
+            Some(source) if matches!(source.order, Order::Point(_) | Order::Key(_)) => {
+                return fail("BY cannot be used with POINT= and KEY=.");
             }
             Some(source) if list.not_sorted && (merges(source) || source.feeds.len() > 1) => {
                 return fail("The NOTSORTED option needs a SET statement with one data set.");
@@ -183,6 +211,12 @@ impl Builder<'_> {
             });
         }
         let source = self.sources.last_mut().expect("the match above saw it");
+        if !list.not_sorted && !descending.contains(&true) {
+            let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
+            for feed in &mut source.feeds {
+                feed.input.order_by(&wanted)?;
+            }
+        }
         let mut keys = Vec::new();
         for feed in &source.feeds {
             keys.push(key_parts(feed, &names, &descending)?);

@@ -1,0 +1,266 @@
+//! Making the index file of a data set: for each index one pass over the rows, a sort of keys and
+//! places, and the tree from the leaves up.
+
+use base::store::{Access, Channel, Creation, LockKind, Store};
+use sas7bdat::btree::{IndexWriter, KeyPart, ROW_ID_BYTES, RowId, encode_number, encode_text};
+use sas7bdat::{IndexInfo, Kind, Metadata, Reader, WriteOptions, amend};
+
+use crate::dataset::files::FileSink;
+use crate::dataset::output::{deny_read_only, locking};
+use crate::expr::Slot;
+use crate::failure::{Failure, Outcome};
+use crate::library::Member;
+use crate::session::World;
+use crate::sort::{Expected, KeyField, SortKey, SortPlan, Sorter};
+
+/// Page sizes that index files come with (`IBUFSIZE=0` takes the smallest that will do).
+const PAGE_BYTES: [u32; 4] = [4096, 8192, 16_384, 31_744];
+
+/// Gives `member` the indexes `wanted` and no others: an index file is made anew, or removed where
+/// there are none.
+pub fn rebuild(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outcome<()> {
+    deny_read_only(member)?;
+    let (name, path) = (member.full_name(), member.path());
+    let channel = member.library.write_channel();
+    let store = |error| Failure::store(&name, &error);
+    let format = |error| Failure::format(&name, &path, error);
+    let file = world
+        .store
+        .open(channel, &path, Access::Update)
+        .map_err(store)?;
+    if locking(world, member).is_some() {
+        file.lock(LockKind::Exclusive).map_err(store)?;
+    }
+    let mut data = FileSink(file);
+    let metadata = Reader::open(&mut data).map_err(format)?.metadata().clone();
+    if wanted.is_empty() {
+        remove(world, member)?;
+    } else {
+        let made = write(world, member, &mut data, &metadata, wanted);
+        if let Err(failure) = made {
+            let _ = world.store.remove(channel, &lock_path(member));
+            world.temporaries.forget_file(&lock_path(member));
+            return Err(failure);
+        }
+        world
+            .store
+            .rename(channel, &lock_path(member), &member.index_path())
+            .map_err(store)?;
+        world.temporaries.forget_file(&lock_path(member));
+        world.indexed.insert(path.clone());
+    }
+    let modified = world.meter.wall().sas_datetime;
+    amend(
+        &mut data,
+        &metadata.label,
+        &metadata.variables,
+        wanted,
+        modified,
+    )
+    .map_err(format)?;
+    data.0.close().map_err(store)
+}
+
+/// Removes the index file of a data set that is gone or was replaced.
+pub fn remove(world: &mut World, member: &Member) -> Outcome<()> {
+    if !has_file(world, member)? {
+        return Ok(());
+    }
+    world.indexed.remove(&member.path());
+    let removed = world
+        .store
+        .remove(member.library.write_channel(), &member.index_path());
+    removed.map_err(|error| Failure::store(&member.full_name(), &error))
+}
+
+/// The index file follows its data set to another name.
+pub fn rename(world: &mut World, old: &Member, new: &Member) -> Outcome<()> {
+    let channel = old.library.write_channel();
+    let renamed = world
+        .store
+        .rename(channel, &old.index_path(), &new.index_path());
+    renamed.map_err(|error| Failure::store(&old.full_name(), &error))?;
+    if world.indexed.remove(&old.path()) {
+        world.indexed.insert(new.path());
+    }
+    Ok(())
+}
+
+/// Whether there is an index file beside the data set. WORK is the session's own: what it has not
+/// made is not there.
+pub fn has_file(world: &World, member: &Member) -> Outcome<bool> {
+    if member.library.work {
+        return Ok(world.indexed.contains(&member.path()));
+    }
+    let found = stat(world.store.as_ref(), member.library.write_channel(), member);
+    found.map_err(|error| Failure::store(&member.full_name(), &error))
+}
+
+/// Says which indexes were made.
+pub fn note(world: &mut World, made: &[IndexInfo]) {
+    for one in made {
+        let kind = if one.columns.len() == 1 {
+            "Simple"
+        } else {
+            "Composite"
+        };
+        world.note(&format!("{kind} index {} has been defined.", one.name));
+    }
+}
+
+fn stat(store: &dyn Store, channel: Channel, member: &Member) -> base::store::Result<bool> {
+    Ok(store.stat(channel, &member.index_path())?.is_some())
+}
+
+fn lock_path(member: &Member) -> std::path::PathBuf {
+    let mut path = member.index_path().into_os_string();
+    path.push(".lck");
+    path.into()
+}
+
+/// The parts of a key.
+fn parts(metadata: &Metadata, info: &IndexInfo) -> Vec<KeyPart> {
+    let part = |column: &usize| {
+        let variable = &metadata.variables[*column];
+        KeyPart {
+            column: u16::try_from(column + 1).unwrap_or(u16::MAX),
+            length: u16::try_from(variable.length).unwrap_or(u16::MAX),
+            numeric: variable.kind == Kind::Numeric,
+        }
+    };
+    info.columns.iter().map(part).collect()
+}
+
+/// Page size of an index file: the directory holds 21 keys of each index.
+fn page_bytes(world: &World, all: &[Vec<KeyPart>]) -> u32 {
+    let asked = u32::try_from(world.options.ibufsize).unwrap_or(0);
+    let key = |parts: &Vec<KeyPart>| parts.iter().map(|part| u32::from(part.length)).sum::<u32>();
+    let directory = 200 + all.iter().map(|parts| 21 * key(parts) + 400).sum::<u32>();
+    let longest = all.iter().map(key).max().unwrap_or(0);
+    let needed = directory.max(4 * (longest + 16));
+    let fits = |size: &&u32| **size >= needed;
+    let least = PAGE_BYTES
+        .iter()
+        .find(fits)
+        .copied()
+        .unwrap_or(PAGE_BYTES[3]);
+    asked.next_multiple_of(1024).max(least).min(PAGE_BYTES[3])
+}
+
+fn write(
+    world: &mut World,
+    member: &Member,
+    data: &mut FileSink,
+    metadata: &Metadata,
+    wanted: &[IndexInfo],
+) -> Outcome<()> {
+    let (name, channel) = (member.full_name(), member.library.write_channel());
+    let (path, wall) = (lock_path(member), world.meter.wall());
+    let all: Vec<Vec<KeyPart>> = wanted.iter().map(|info| parts(metadata, info)).collect();
+    let options = WriteOptions {
+        name: member.name.clone(),
+        page_bytes: page_bytes(world, &all),
+        created: wall.sas_datetime,
+        utc_offset: wall.utc_offset,
+        page_mask: world.draw(),
+        encoding: metadata.encoding,
+        ..WriteOptions::default()
+    };
+    let file = world.store.create(channel, &path, Creation::Replace);
+    let file = file.map_err(|error| Failure::store(&name, &error))?;
+    world.temporaries.add_file(channel, &path);
+    let file = FileSink(world.writing_behind(file));
+    let format = |error| Failure::format(&name, &path, error);
+    // The descriptions of the indexes will count too.
+    let blocks = metadata.blocks + wanted.len() as u64;
+    let mut writer = IndexWriter::create(file, &options, blocks).map_err(format)?;
+    for (info, parts) in wanted.iter().zip(all) {
+        writer
+            .begin(parts.clone(), info.unique, metadata.rows)
+            .map_err(format)?;
+        let sorter = keys(world, member, data, &parts, metadata.rows)?;
+        let mut duplicate = false;
+        let sorted = sorter.finish(world, |row, _| {
+            let (key, place) = row.split_at(row.len() - ROW_ID_BYTES);
+            let place = place.first_chunk().copied().map(RowId::from_bytes);
+            let place = place.expect("the row was split there");
+            duplicate |= !writer.add(key, place).map_err(format)?;
+            Ok(())
+        });
+        sorted?;
+        if duplicate {
+            return Err(Failure::world(format!(
+                "Duplicate values not allowed on index {} for file {}.",
+                info.name, member.name
+            )));
+        }
+        writer.end().map_err(format)?;
+    }
+    let FileSink(file) = writer.finish().map_err(format)?;
+    if world.sync_outputs && !member.library.work {
+        file.sync().map_err(|error| Failure::store(&name, &error))?;
+    }
+    file.close().map_err(|error| Failure::store(&name, &error))
+}
+
+/// Reads the data set once and takes the keys in for sorting, places behind them.
+fn keys(
+    world: &mut World,
+    member: &Member,
+    data: &mut FileSink,
+    parts: &[KeyPart],
+    rows: u64,
+) -> Outcome<Sorter> {
+    let (name, path) = (member.full_name(), member.path());
+    let format = |error| Failure::format(&name, &path, error);
+    let key_bytes: u32 = parts.iter().map(|part| u32::from(part.length)).sum();
+    let row_bytes = key_bytes + u32::try_from(ROW_ID_BYTES).unwrap_or(8);
+    let whole = Slot {
+        kind: Kind::Character,
+        offset: 0,
+        length: row_bytes,
+        big_endian: false,
+    };
+    let plan = SortPlan {
+        key: SortKey::new(vec![KeyField {
+            slot: whole,
+            descending: false,
+        }]),
+        row_bytes,
+        memory_bytes: world.options.sort_memory(),
+        block_bytes: world.options.ubufsize,
+        threads: world.threads(),
+        unique: false,
+    };
+    let mut reader = Reader::open(&mut *data).map_err(format)?;
+    reader.keep_places();
+    let mut sorter = Sorter::new(plan, Expected::Exactly(rows));
+    let mut key = Vec::new();
+    loop {
+        let Some(row) = reader.next_row().map_err(format)?.map(<[u8]>::to_vec) else {
+            return Ok(sorter);
+        };
+        key.clear();
+        encode(&reader, parts, &row, &mut key);
+        key.extend_from_slice(&reader.place().to_bytes());
+        sorter.next_slot(world)?.copy_from_slice(&key);
+        sorter.added();
+    }
+}
+
+/// The key of a row.
+pub(super) fn encode<S: sas7bdat::Source>(
+    reader: &Reader<S>,
+    parts: &[KeyPart],
+    row: &[u8],
+    key: &mut Vec<u8>,
+) {
+    for part in parts {
+        let (column, length) = (usize::from(part.column) - 1, usize::from(part.length));
+        if part.numeric {
+            encode_number(reader.decode_numeric(column, row), length, key);
+        } else {
+            encode_text(reader.bytes(column, row), length, key);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Indexes: made, used, kept up, refused when they do not match.
+
+use std::sync::Arc;
+
+use base::store::memory::MemoryStore;
+use base::store::{Channel, Store};
+
+use crate::harness::{clean, rows, run_on, store};
+
+/// 3,000 rows of accounts in no order, 300 different ones, with a sum that tells rows apart.
+const MADE: &str = "options msglevel=i bufsize=4k;
+    data d.a(index=(acct place=(region branch)));
+      length region $2;
+      do i = 1 to 3000;
+        acct = mod(i * 7919, 300); branch = mod(i, 25); region = byte(65 + mod(i, 4)) || 'x';
+        output;
+      end;
+    run;";
+
+#[test]
+fn index_option_makes_simple_and_composite_indexes() {
+    let (ran, store) = clean(MADE);
+    assert!(
+        ran.log
+            .contains("NOTE: Simple index acct has been defined."),
+        "{}",
+        ran.log
+    );
+    assert!(
+        ran.log
+            .contains("NOTE: Composite index place has been defined."),
+        "{}",
+        ran.log
+    );
+    let bytes = store
+        .get("/data/a.sas7bndx")
+        .expect("there is an index file");
+    let index = sas7bdat::btree::IndexReader::open(bytes.as_slice(), 0).unwrap();
+    let entries = &index.directory().entries;
+    assert_eq!(
+        entries.iter().map(|entry| entry.keys).collect::<Vec<_>>(),
+        [300, 100]
+    );
+    let data = store.get("/data/a.sas7bdat").unwrap();
+    assert_eq!(sas7bdat::check::check(data.as_slice()).unwrap(), []);
+}
+
+/// The same rows with and without an index, whatever the condition.
+#[test]
+fn a_where_gives_the_same_rows_with_and_without_an_index() {
+    for condition in [
+        "acct = 17",
+        "acct in (3, 250, 999)",
+        "acct between 10 and 14 and branch ne 3",
+        "290 < acct",
+        "acct = . or acct = 5",
+        "region = 'Ax' and branch = 4",
+        "region = 'Bx' and 3 <= branch < 6",
+        "region =: 'C' and branch = 2",
+        "region = 'Axyz'",
+        "not (acct = 7)",
+        "acct < -1",
+        "acct = 5.5",
+    ] {
+        for compress in ["no", "char"] {
+            let program = format!(
+                "options compress={compress}; {MADE}
+                 data found; set d.a; where {condition}; run;
+                 data plain; set d.a(idxwhere=no); where {condition}; run;
+                 data forced; set d.a(idxwhere=yes); where {condition}; run;
+                 proc sort data=found out=d.found; by i; run;
+                 proc sort data=plain out=d.plain; by i; run;
+                 proc sort data=forced out=d.forced; by i; run;"
+            );
+            let (ran, store) = clean(&program);
+            let plain = rows(&store, "/data/plain.sas7bdat");
+            assert_eq!(
+                rows(&store, "/data/found.sas7bdat"),
+                plain,
+                "{condition}: {}",
+                ran.log
+            );
+            assert_eq!(
+                rows(&store, "/data/forced.sas7bdat"),
+                plain,
+                "{condition}: {}",
+                ran.log
+            );
+        }
+    }
+}
+
+#[test]
+fn an_index_is_taken_when_it_pays_and_msglevel_i_says_so() {
+    let (ran, _) = clean(&format!(
+        "{MADE} data one; set d.a; where acct = 17; run;
+         data all; set d.a; where acct > 20; run;
+         data two; set d.a; where region = 'Ax' and branch = 4; run;"
+    ));
+    let info = "INFO: Index acct selected for WHERE clause optimization.";
+    assert_eq!(ran.log.matches(info).count(), 1, "{}", ran.log);
+    let info = "INFO: Index place selected for WHERE clause optimization.";
+    assert_eq!(ran.log.matches(info).count(), 1, "{}", ran.log);
+}
+
+#[test]
+fn by_takes_an_index_and_needs_no_sort() {
+    let (ran, store) = clean(&format!(
+        "{MADE} data d.groups; set d.a; by acct; if first.acct then n = 0; n + 1; if last.acct; run;"
+    ));
+    assert_eq!(rows(&store, "/data/groups.sas7bdat").len(), 300);
+    let info = "INFO: Index acct selected for BY clause processing.";
+    assert!(ran.log.contains(info), "{}", ran.log);
+}
+
+#[test]
+fn datasets_creates_and_deletes_indexes() {
+    let (ran, store) = clean(
+        "data d.a; do x = 5 to 1 by -1; y = 1; output; end; run;
+         proc datasets lib=d nolist; modify a; index create x / unique; index create both=(y x); quit;
+         proc datasets lib=d nolist; modify a; index delete x; quit;",
+    );
+    for note in [
+        "NOTE: Simple index x has been defined.",
+        "NOTE: Composite index both has been defined.",
+        "NOTE: Index x deleted.",
+    ] {
+        assert!(ran.log.contains(note), "{note}: {}", ran.log);
+    }
+    let bytes = store.get("/data/a.sas7bdat").unwrap();
+    let reader = sas7bdat::Reader::open(bytes.as_slice()).unwrap();
+    let names: Vec<&str> = reader
+        .metadata()
+        .indexes
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(names, ["both"]);
+    let (_, store) = clean(
+        "data d.a(index=(x)); x = 1; run;
+         proc datasets lib=d nolist; modify a; index delete x; quit;",
+    );
+    assert!(store.get("/data/a.sas7bndx").is_none());
+}
+
+#[test]
+fn a_unique_index_refuses_repeated_values() {
+    let store = store();
+    let ran = run_on(
+        Arc::new(store.clone()),
+        "data d.a; x = 1; output; output; run;
+         proc datasets lib=d nolist; modify a; index create x / unique; quit;",
+    );
+    let error = "ERROR: Duplicate values not allowed on index x for file A.";
+    assert!(ran.log.contains(error), "{}", ran.log);
+    assert!(store.get("/data/a.sas7bndx").is_none());
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1", "1"]);
+}
+
+#[test]
+fn append_keeps_indexes_up() {
+    let (ran, store) = clean(&format!(
+        "{MADE} data more; set d.a(obs=10); acct = 17; i = i + 10000; run;
+         proc append base=d.a data=more; run;
+         data d.found; set d.a(idxwhere=yes); where acct = 17; run;"
+    ));
+    assert_eq!(
+        rows(&store, "/data/found.sas7bdat").len(),
+        20,
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn replacing_deleting_and_renaming_take_the_index_file_along() {
+    let names = |store: &MemoryStore| store.list(Channel::Input, "/data".as_ref()).unwrap();
+    let (_, store) = clean(&format!("{MADE} data d.a; x = 1; run;"));
+    assert_eq!(names(&store), ["a.sas7bdat"]);
+    let (_, store) = clean(&format!(
+        "{MADE} proc datasets lib=d nolist; delete a; quit;"
+    ));
+    assert!(names(&store).is_empty());
+    let (_, store) = clean(&format!(
+        "{MADE} proc datasets lib=d nolist; change a=b; quit;
+         data work.w(index=(x)); do x = 1 to 100; output; end; run;
+         proc datasets lib=work nolist; change w=v; quit;
+         data d.one; set v(idxwhere=yes); where x = 5; run;
+         data d.two; set d.b(idxwhere=yes); where acct = 17; run;"
+    ));
+    assert_eq!(rows(&store, "/data/one.sas7bdat"), ["5"]);
+    assert_eq!(rows(&store, "/data/two.sas7bdat").len(), 10);
+}
+
+#[test]
+fn an_index_file_of_other_rows_is_refused() {
+    let (_, store) = clean(MADE);
+    let other = store.get("/data/a.sas7bndx").unwrap();
+    let (_, store) = clean(&MADE.replace("7919", "7907"));
+    store.put("/data/a.sas7bndx", other);
+    let ran = run_on(
+        Arc::new(store.clone()),
+        "data found; set d.a(idxwhere=yes); where acct = 17; run;",
+    );
+    assert_eq!(ran.exit, 2, "{}", ran.log);
+    assert!(ran.log.contains("does not match D.A.DATA"), "{}", ran.log);
+    store
+        .remove(Channel::Input, "/data/a.sas7bndx".as_ref())
+        .unwrap();
+    let ran = run_on(
+        Arc::new(store.clone()),
+        "data found; set d.a; where acct = 17; run;",
+    );
+    assert!(
+        ran.log
+            .contains("ERROR: The index file of D.A.DATA cannot be opened"),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn set_key_looks_rows_up() {
+    let (ran, store) = clean(
+        "data d.a(index=(acct));
+           do acct = 1 to 50; n = 1; output; if mod(acct, 10) = 0 then do; n = 2; output; end; end;
+         run;
+         data wanted; do acct = 7, 20, 20, 20, 99, 20; output; end; run;
+         data d.found; set wanted; set d.a key=acct; found = (_iorc_ = 0);
+           if not found then do; _error_ = 0; n = .; end;
+         run;
+         data d.each; set wanted; set d.a key=acct / unique; if _iorc_ then _error_ = 0; else output; run;",
+    );
+    // Asked again for the same value, the next row of it comes; then there is none.
+    assert_eq!(
+        rows(&store, "/data/found.sas7bdat"),
+        ["7 1 1", "20 1 1", "20 2 1", "20 . 0", "99 . 0", "20 1 1"],
+        "{}",
+        ran.log
+    );
+    assert_eq!(
+        rows(&store, "/data/each.sas7bdat"),
+        ["7 1", "20 1", "20 1", "20 1", "20 1"]
+    );
+}
+
+#[test]
+fn modify_changes_names_labels_and_formats_in_place() {
+    let (ran, store) = clean(
+        "data d.a(index=(x)); do x = 1 to 10; y = x; output; end; run;
+         proc datasets lib=d nolist;
+           modify a(label='Ten');
+             rename x = z; label y = 'Why'; format y comma8.;
+         quit;
+         data d.found; set d.a(idxwhere=yes); where z = 3; run;",
+    );
+    let bytes = store.get("/data/a.sas7bdat").unwrap();
+    let metadata = sas7bdat::Reader::open(bytes.as_slice())
+        .unwrap()
+        .metadata()
+        .clone();
+    assert_eq!(metadata.label, "Ten");
+    assert_eq!(metadata.variables[0].name, "z");
+    assert_eq!(metadata.variables[1].label, "Why");
+    assert_eq!(metadata.variables[1].format.name, "COMMA");
+    assert_eq!(metadata.indexes[0].name, "z");
+    assert_eq!(rows(&store, "/data/found.sas7bdat"), ["3 3"], "{}", ran.log);
+    assert!(
+        ran.log.contains("NOTE: Renaming variable x to z."),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn sorting_an_indexed_data_set_in_place_needs_force() {
+    let store = store();
+    let program = |force: &str| format!("proc sort data=d.a {force}; by y; run;");
+    run_on(
+        Arc::new(store.clone()),
+        "data d.a(index=(x)); x = 1; y = 2; run;",
+    );
+    let ran = run_on(Arc::new(store.clone()), &program(""));
+    assert_eq!(ran.exit, 2, "{}", ran.log);
+    assert!(ran.log.contains("D.A.DATA has indexes"), "{}", ran.log);
+    assert!(store.get("/data/a.sas7bndx").is_some());
+    let ran = run_on(Arc::new(store.clone()), &program("force"));
+    assert_eq!(ran.exit, 0, "{}", ran.log);
+    assert!(store.get("/data/a.sas7bndx").is_none());
+}
