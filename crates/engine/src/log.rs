@@ -102,6 +102,14 @@ impl Log {
         self.said(Severity::Note, text);
     }
 
+    /// `INFO: text`, which MSGLEVEL=I asks for.
+    pub fn info(&mut self, text: &str) {
+        if std::mem::take(&mut self.gap) && !self.blank {
+            self.line("");
+        }
+        self.line(&format!("INFO: {text}"));
+    }
+
     /// `WARNING: text`
     pub fn warning(&mut self, text: &str) {
         self.counts.warnings += 1;

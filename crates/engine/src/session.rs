@@ -463,6 +463,9 @@ impl Session {
                 }
             }
             GlobalKind::EndSas => self.ended = true,
+            GlobalKind::Appearance(statement) => self.world.note(&format!(
+                "The {statement} statement has no effect: procedure output is plain text."
+            )),
             GlobalKind::Put(text) => self.world.log.line(text),
         }
     }

@@ -70,6 +70,8 @@ pub enum GlobalKind {
     /// `%put text;` with its references resolved: the log gets the text as it is. Comes in the
     /// middle of a step if it stands there.
     Put(String),
+    /// ODS or GOPTIONS, which say how output looks.
+    Appearance(String),
     /// `ENDSAS;`
     EndSas,
 }

@@ -51,6 +51,10 @@ pub(crate) fn global(tokens: &[Token], place: Place) -> Option<Parsed<Global>> {
             filename(&mut cursor)
         }
         "ENDSAS" => Ok(GlobalKind::EndSas),
+        "ODS" | "GOPTIONS" => {
+            cursor.next();
+            appearance(&mut cursor, &name)
+        }
         _ => match title_number(&name) {
             Some((footnote, number)) => {
                 cursor.next();
@@ -72,6 +76,17 @@ pub(crate) fn global(tokens: &[Token], place: Place) -> Option<Parsed<Global>> {
         span: first.span.clone(),
         kind,
     }))
+}
+
+/// ODS and GOPTIONS say how output looks. What makes data sets of it is something else.
+fn appearance(cursor: &mut Cursor<'_>, statement: &str) -> Parsed<GlobalKind> {
+    if let Some(word) = cursor.peek_word() {
+        let word = word.to_ascii_uppercase();
+        if statement == "ODS" && matches!(word.as_str(), "OUTPUT" | "DOCUMENT" | "PACKAGE") {
+            return Err(cursor.not_yet(format!("ODS {word} statement")));
+        }
+    }
+    Ok(GlobalKind::Appearance(statement.to_owned()))
 }
 
 fn options(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {

@@ -9,12 +9,10 @@ pub(crate) const STEP_NOT_YET: &[&str] = &[
 
 /// Global statements that are not there yet.
 pub(crate) const GLOBAL_NOT_YET: &[&str] = &[
-    "ODS",
     "X",
     "SYSTASK",
     "WAITFOR",
     "LOCK",
-    "GOPTIONS",
     "DM",
     "MISSING",
     "PAGE",
@@ -32,8 +30,7 @@ pub(crate) const GLOBAL_NOT_YET: &[&str] = &[
 ];
 
 /// Those of [`GLOBAL_NOT_YET`] that no procedure has as a statement of its own.
-pub(crate) const GLOBAL_EVEN_IN_PROCEDURES: &[&str] =
-    &["ODS", "X", "SYSTASK", "WAITFOR", "GOPTIONS", "DM"];
+pub(crate) const GLOBAL_EVEN_IN_PROCEDURES: &[&str] = &["X", "SYSTASK", "WAITFOR", "DM"];
 
 /// Words that start raw data lines.
 pub(crate) const DATA_LINES: &[&str] = &[

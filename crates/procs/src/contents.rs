@@ -10,7 +10,7 @@ use lang::ast::{DatasetRef, ProcStep};
 use lang::cursor::Cursor;
 use sas7bdat::{Compression, Endian, Format, Kind, Metadata, Variable};
 
-use crate::datasets::members;
+use crate::datasets::{list, members};
 use crate::target::{dataset_in, input_or_last, library, unknown};
 
 /// PROC CONTENTS.
@@ -37,6 +37,8 @@ pub(crate) struct Request {
     data: Option<DatasetRef>,
     by_position: bool,
     print: bool,
+    /// NODS: of all data sets of a library only the directory.
+    headings_only: bool,
 }
 
 impl Request {
@@ -47,6 +49,7 @@ impl Request {
         library: Option<&str>,
     ) -> Outcome<Self> {
         let (mut data, mut by_position, mut print) = (None, false, true);
+        let mut headings_only = false;
         while let Some(word) = cursor.peek_word() {
             match word.to_ascii_uppercase().as_str() {
                 "DATA" => {
@@ -56,6 +59,7 @@ impl Request {
                 }
                 "VARNUM" | "POSITION" => by_position = true,
                 "NOPRINT" => print = false,
+                "NODS" => headings_only = true,
                 _ => return Err(unknown(cursor, procedure, "option")),
             }
             cursor.next();
@@ -65,6 +69,7 @@ impl Request {
             data,
             by_position,
             print,
+            headings_only,
         })
     }
 
@@ -74,6 +79,12 @@ impl Request {
         let wanted = if data.member.eq_ignore_ascii_case("_ALL_") {
             let libref = data.libref.as_deref().unwrap_or("WORK");
             let library = library(world, libref, &data.span)?;
+            if self.print {
+                list(world, "CONTENTS", &library)?;
+            }
+            if self.headings_only {
+                return Ok(());
+            }
             let one = |member| DatasetRef {
                 member,
                 ..data.clone()

@@ -37,7 +37,7 @@ impl Procedure for Datasets {
         let options = Options::read(step, world)?;
         if step.group == 0 {
             if options.list {
-                list(world, &options.library)?;
+                list(world, "DATASETS", &options.library)?;
             }
             if options.kill {
                 for member in members(world, &options.library)? {
@@ -145,11 +145,11 @@ impl Options {
 }
 
 /// The directory of a library.
-fn list(world: &mut World, library: &Library) -> Outcome<()> {
+pub(crate) fn list(world: &mut World, procedure: &str, library: &Library) -> Outcome<()> {
     let names = members(world, library)?;
     let listing = &mut world.listing;
     listing.begin();
-    listing.line("The DATASETS Procedure");
+    listing.line(&format!("The {procedure} Procedure"));
     listing.line("");
     listing.line("Directory");
     listing.line("");

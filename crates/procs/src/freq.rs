@@ -2,6 +2,7 @@
 
 mod counts;
 mod listing;
+mod output;
 mod statements;
 
 use base::diag::Span;
@@ -14,6 +15,7 @@ use lang::ast::{ProcStep, VariableList};
 use sas7bdat::{Kind, Variable, missing};
 
 use self::counts::{Counts, Crossed};
+use self::output::Output;
 use self::statements::{Options, Statements, Tables, parse};
 use crate::by::ByGroups;
 use crate::levels::{ClassVariable, Classes};
@@ -29,6 +31,8 @@ struct Request<'a> {
     options: &'a Options,
     /// Of the last request of a statement with OUT=.
     out: Option<Table>,
+    /// Of the last request of the step, where there is an OUTPUT statement.
+    tests: Option<(&'a Output, Table)>,
     by_count: usize,
 }
 
@@ -61,6 +65,7 @@ impl Procedure for Freq {
                 world,
             )?);
         }
+        bind_tests(&statements, &mut requests, &input, by.as_ref(), world)?;
         if statements.printed {
             world.listing.begin();
             world.listing.centered_line("The FREQ Procedure");
@@ -79,7 +84,8 @@ impl Procedure for Freq {
         }
         let tables: Vec<Table> = requests
             .into_iter()
-            .filter_map(|request| request.out)
+            .flat_map(|request| [request.out, request.tests.map(|(_, table)| table)])
+            .flatten()
             .collect();
         if let Err(failure) = done {
             for table in tables {
@@ -152,10 +158,39 @@ fn bind<'a>(
             counts: Counts::new(Classes::new(classes), world.options.sort_memory()),
             options: &tables.options,
             out,
+            tests: None,
             by_count: by_fields.len(),
         });
     }
     Ok(requests)
+}
+
+/// OUTPUT is about the last table, which has to have two variables at least.
+fn bind_tests<'a>(
+    statements: &'a Statements,
+    requests: &mut [Request<'a>],
+    input: &Input,
+    by: Option<&ByGroups>,
+    world: &mut World,
+) -> Outcome<()> {
+    let Some((output, span)) = &statements.output else {
+        return Ok(());
+    };
+    let Some(request) = requests.last_mut() else {
+        return Ok(());
+    };
+    let classes = &request.counts.classes.variables;
+    let Some(strata) = classes.len().checked_sub(2) else {
+        let message = "OUTPUT needs a table of two variables at least";
+        return Err(Failure::at(span, message));
+    };
+    let strata = classes.iter().take(strata);
+    let strata: Vec<Field> = strata.map(|class| class.field.clone()).collect();
+    let variables = output.variables(by.map_or(&[][..], ByGroups::fields), &strata);
+    let encoding = input.metadata().encoding;
+    let table = Table::create(world, &output.out, variables, "FREQ", encoding)?;
+    request.tests = Some((output, table));
+    Ok(())
 }
 
 fn out_variables(by: &[Field], fields: &[Field], options: &Options) -> Vec<Variable> {
@@ -205,6 +240,9 @@ fn pass(
                 listing::print(world, &request.counts, request.options, encoding);
             }
             request.write(by)?;
+            if let Some((output, table)) = &mut request.tests {
+                output.write(table, &request.counts, by, request.by_count)?;
+            }
             request.counts.clear();
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! PROC PRINT: VAR, FORMAT, LABEL, NOOBS, N, OBS= and WHERE= through data set options.
+//! PROC PRINT: VAR, ID, SUM, BY, FORMAT, LABEL, NOOBS, N; OBS= and WHERE= through data set options.
 
 use base::diag::Span;
 use engine::dataset::input::{Field, Input};
@@ -8,10 +8,11 @@ use engine::format;
 use engine::format::user::Formats;
 use engine::procedure::Procedure;
 use engine::session::World;
-use lang::ast::{DatasetRef, Expr, ProcStep, VariableList};
+use lang::ast::{ByList, DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 use sas7bdat::{Encoding, Kind};
 
+use crate::by::ByGroups;
 use crate::shown;
 use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
 
@@ -22,6 +23,9 @@ pub(crate) struct Print;
 struct Statements {
     data: Option<DatasetRef>,
     variables: Option<Vec<VariableList>>,
+    id: Option<Vec<VariableList>>,
+    sum: Option<Vec<VariableList>>,
+    by: Option<ByList>,
     condition: Option<Expr>,
     attributes: Attributes,
     no_obs: bool,
@@ -31,6 +35,9 @@ struct Statements {
 
 /// Rows held to find column widths. SAS too fits columns to the rows of one page.
 const PAGE_ROWS: usize = 500;
+
+/// Width of the line that names a BY group.
+const HEADING_WIDTH: usize = 80;
 
 impl Procedure for Print {
     fn name(&self) -> &'static str {
@@ -44,34 +51,37 @@ impl Procedure for Print {
         if let Some(condition) = &statements.condition {
             input.filter(condition)?;
         }
-        let mut fields = chosen(&input, statements.variables.as_deref())?;
-        statements.attributes.apply(&input, &mut fields, world)?;
-        note_formats(world, &fields);
+        let mut by = match &statements.by {
+            Some(list) => Some(ByGroups::new(&input, list, world)?),
+            None => None,
+        };
+        let mut table = Columns::choose(&statements, &input, by.as_ref(), world)?;
+        note_formats(world, &table.fields);
         let encoding = input.metadata().encoding;
         let formats = world.formats.clone();
         world.listing.begin();
         let mut number = 0u64;
-        let mut page = Vec::new();
         while let Some(row) = input.next_row()? {
+            if let Some(by) = &mut by
+                && by.begins(row)?
+            {
+                if number > 0 {
+                    table.end_group(world);
+                }
+                by.enter(row);
+                let line = format!("{:-^1$}", format!(" {} ", by.heading()), HEADING_WIDTH);
+                world.listing.centered_line(&line);
+            }
             number += 1;
-            let mut cells = Vec::with_capacity(fields.len() + 1);
-            if !statements.no_obs {
-                cells.push(number.to_string());
-            }
-            cells.extend(
-                fields
-                    .iter()
-                    .map(|field| cell(field, row, encoding, &formats)),
-            );
-            page.push(cells);
-            if page.len() == PAGE_ROWS {
-                print_page(world, &fields, &statements, &page);
-                page.clear();
+            table.add(row, number, encoding, &formats);
+            if table.rows.len() == PAGE_ROWS {
+                table.print(world);
             }
         }
-        if !page.is_empty() {
-            print_page(world, &fields, &statements, &page);
+        if by.is_some() && number > 0 {
+            table.add_group_sums(world);
         }
+        table.end(world);
         if statements.count {
             world.listing.line("");
             world.listing.line(&format!("N = {number}"));
@@ -110,6 +120,12 @@ fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
         let mut cursor = Cursor::new(&statement.tokens, &statement.span);
         if cursor.eat_word("VAR") {
             parsed.variables = Some(cursor.variable_list()?);
+        } else if cursor.eat_word("ID") {
+            parsed.id = Some(cursor.variable_list()?);
+        } else if cursor.eat_word("SUM") {
+            parsed.sum = Some(cursor.variable_list()?);
+        } else if cursor.eat_word("BY") {
+            parsed.by = Some(cursor.by_list()?);
         } else if cursor.eat_word("WHERE") {
             replace_where(&mut parsed.condition, cursor.where_expression()?, world);
         } else if !parsed.attributes.eat(&mut cursor)? {
@@ -118,6 +134,167 @@ fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
         cursor.expect_end()?;
     }
     Ok(parsed)
+}
+
+/// What is printed of each row, and the rows of the page in progress.
+struct Columns {
+    /// ID variables first.
+    fields: Vec<Field>,
+    ids: usize,
+    /// Whether each is summed.
+    summed: Vec<bool>,
+    /// Sums of the BY group and of all rows.
+    of_group: Vec<f64>,
+    of_all: Vec<f64>,
+    number_rows: bool,
+    labels: bool,
+    rows: Vec<Vec<String>>,
+}
+
+impl Columns {
+    fn choose(
+        statements: &Statements,
+        input: &Input,
+        by: Option<&ByGroups>,
+        world: &World,
+    ) -> Outcome<Self> {
+        let all = |lists: &Option<Vec<VariableList>>| match lists {
+            Some(lists) => chosen(input, Some(lists)),
+            None => Ok(Vec::new()),
+        };
+        let (ids, sums) = (all(&statements.id)?, all(&statements.sum)?);
+        let named = |fields: &[Field], field: &Field| {
+            fields
+                .iter()
+                .any(|one| one.variable.name == field.variable.name)
+        };
+        let mut rest = chosen(input, statements.variables.as_deref())?;
+        if statements.variables.is_none() {
+            // The values of BY stand in the heading, those of ID in front.
+            let shown = by.map_or(&[][..], ByGroups::fields);
+            rest.retain(|field| !named(shown, field) && !named(&ids, field));
+        } else {
+            // What is summed is shown.
+            rest.retain(|field| !named(&ids, field));
+            let added: Vec<Field> = sums
+                .iter()
+                .filter(|field| !named(&rest, field))
+                .cloned()
+                .collect();
+            rest.extend(added);
+        }
+        let count = ids.len();
+        let mut fields = ids;
+        fields.extend(rest);
+        let summed: Vec<bool> = fields
+            .iter()
+            .map(|field| field.variable.kind == Kind::Numeric && named(&sums, field))
+            .collect();
+        statements.attributes.apply(input, &mut fields, world)?;
+        Ok(Self {
+            ids: count,
+            of_group: vec![0.0; fields.len()],
+            of_all: vec![0.0; fields.len()],
+            fields,
+            summed,
+            number_rows: !statements.no_obs && statements.id.is_none(),
+            labels: statements.labels,
+            rows: Vec::new(),
+        })
+    }
+
+    fn add(&mut self, row: &[u8], number: u64, encoding: Encoding, formats: &Formats) {
+        let mut cells = Vec::with_capacity(self.fields.len() + 1);
+        if self.number_rows {
+            cells.push(number.to_string());
+        }
+        for (index, field) in self.fields.iter().enumerate() {
+            cells.push(cell(field, row, encoding, formats));
+            if self.summed[index] {
+                let value = field.slot.number(row);
+                if !value.is_nan() {
+                    self.of_group[index] += value;
+                    self.of_all[index] += value;
+                }
+            }
+        }
+        self.rows.push(cells);
+    }
+
+    /// A line of sums below a rule of `mark`.
+    fn add_sums(&mut self, sums: &[f64], mark: char, formats: &Formats) {
+        let before = usize::from(self.number_rows);
+        let mut cells = vec![String::new(); before + self.fields.len()];
+        let mut rule = cells.clone();
+        for (index, field) in self
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| self.summed[*index])
+        {
+            let text = shown::number(sums[index], &field.variable.format, formats);
+            let column = before + index;
+            let widest = self
+                .rows
+                .iter()
+                .map(|row| row[column].chars().count())
+                .max();
+            let width = widest.unwrap_or(0).max(text.chars().count());
+            rule[column] = mark
+                .to_string()
+                .repeat(width.max(field.variable.name.len()));
+            cells[column] = text;
+        }
+        self.rows.push(rule);
+        self.rows.push(cells);
+    }
+
+    fn add_group_sums(&mut self, world: &World) {
+        if self.summed.contains(&true) {
+            let sums = std::mem::replace(&mut self.of_group, vec![0.0; self.fields.len()]);
+            self.add_sums(&sums, '-', &world.formats);
+        }
+    }
+
+    fn end_group(&mut self, world: &mut World) {
+        self.add_group_sums(world);
+        self.print(world);
+        world.listing.line("");
+    }
+
+    fn end(&mut self, world: &mut World) {
+        if self.summed.contains(&true) {
+            let sums = self.of_all.clone();
+            self.add_sums(&sums, '=', &world.formats);
+        }
+        self.print(world);
+    }
+
+    /// The rows gathered so far: columns as wide as their widest cell, side by side as far as the line
+    /// goes, the rest below.
+    fn print(&mut self, world: &mut World) {
+        let page = std::mem::take(&mut self.rows);
+        if page.is_empty() {
+            return;
+        }
+        let mut headings: Vec<(String, bool)> = Vec::new();
+        if self.number_rows {
+            headings.push(("Obs".to_owned(), true));
+        }
+        headings.extend(self.fields.iter().map(|field| {
+            let variable = &field.variable;
+            let labelled = self.labels && !variable.label.is_empty();
+            let text = if labelled {
+                &variable.label
+            } else {
+                &variable.name
+            };
+            (text.clone(), variable.kind == Kind::Numeric)
+        }));
+        // The number of the row, or the ID variables, stand in front of every part.
+        let first = usize::from(self.number_rows) + self.ids;
+        print_page(world, &headings, first, &page);
+    }
 }
 
 fn chosen(input: &Input, lists: Option<&[VariableList]>) -> Outcome<Vec<Field>> {
@@ -169,23 +346,7 @@ fn cell(field: &Field, row: &[u8], encoding: Encoding, formats: &Formats) -> Str
     }
 }
 
-/// One page: columns as wide as their widest cell, side by side as far as the line goes, the rest
-/// below.
-fn print_page(world: &mut World, fields: &[Field], statements: &Statements, page: &[Vec<String>]) {
-    let mut headings: Vec<(String, bool)> = Vec::new();
-    if !statements.no_obs {
-        headings.push(("Obs".to_owned(), true));
-    }
-    headings.extend(fields.iter().map(|field| {
-        let variable = &field.variable;
-        let labelled = statements.labels && !variable.label.is_empty();
-        let text = if labelled {
-            &variable.label
-        } else {
-            &variable.name
-        };
-        (text.clone(), variable.kind == Kind::Numeric)
-    }));
+fn print_page(world: &mut World, headings: &[(String, bool)], first: usize, page: &[Vec<String>]) {
     let widths: Vec<usize> = headings
         .iter()
         .enumerate()
@@ -194,9 +355,8 @@ fn print_page(world: &mut World, fields: &[Field], statements: &Statements, page
             cells.max().unwrap_or(0).max(heading.chars().count())
         })
         .collect();
-    let first = usize::from(!statements.no_obs);
-    let mut start = first;
-    while start < headings.len() {
+    let mut start = first.min(headings.len());
+    loop {
         let mut used: usize = widths[..first].iter().map(|width| width + 2).sum();
         let mut end = start;
         while end < headings.len()
@@ -226,5 +386,8 @@ fn print_page(world: &mut World, fields: &[Field], statements: &Statements, page
             world.listing.line(&text);
         }
         start = end;
+        if start >= headings.len() {
+            return;
+        }
     }
 }

@@ -1,9 +1,10 @@
-//! A file system in memory, for tests. Locks work between handles as fcntl locks do between
-//! processes.
+//! A file system in memory, for tests. Locks work as fcntl locks do: between processes, and dropped
+//! when a process closes any of its handles on the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{
@@ -14,6 +15,8 @@ use super::{
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     state: Arc<Mutex<State>>,
+    processes: Arc<AtomicU64>,
+    process: u64,
 }
 
 #[derive(Debug, Default)]
@@ -25,13 +28,8 @@ struct State {
 #[derive(Debug, Default)]
 struct Inode {
     bytes: Mutex<Vec<u8>>,
-    locks: Mutex<Locks>,
-}
-
-#[derive(Debug, Default)]
-struct Locks {
-    shared: u32,
-    exclusive: bool,
+    /// By process.
+    locks: Mutex<BTreeMap<u64, LockKind>>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -50,6 +48,15 @@ impl MemoryStore {
         let store = Self::default();
         locked(&store.state).directories.insert(PathBuf::from("/"));
         store
+    }
+
+    /// The same files as another process sees them: only locks tell the difference.
+    #[must_use]
+    pub fn another_process(&self) -> Self {
+        Self {
+            process: self.processes.fetch_add(1, Ordering::Relaxed) + 1,
+            ..self.clone()
+        }
     }
 
     /// Adds a directory and its parents.
@@ -91,7 +98,7 @@ impl Store for MemoryStore {
     fn open(&self, _: Channel, path: &Path, _: Access) -> Result<Box<dyn StoreFile>> {
         let inode = locked(&self.state).files.get(path).cloned();
         match inode {
-            Some(inode) => Ok(MemoryFile::boxed(path, inode)),
+            Some(inode) => Ok(MemoryFile::boxed(path, inode, self.process)),
             None => Err(StoreError::new(Operation::Open, path, missing())),
         }
     }
@@ -116,7 +123,7 @@ impl Store for MemoryStore {
         }
         let inode = state.files.entry(path.to_owned()).or_default().clone();
         locked(&inode.bytes).clear();
-        Ok(MemoryFile::boxed(path, inode))
+        Ok(MemoryFile::boxed(path, inode, self.process))
     }
 
     fn rename(&self, _: Channel, from: &Path, to: &Path) -> Result<()> {
@@ -205,25 +212,20 @@ impl Store for MemoryStore {
 struct MemoryFile {
     path: PathBuf,
     inode: Arc<Inode>,
-    held: Mutex<Option<LockKind>>,
+    process: u64,
 }
 
 impl MemoryFile {
-    fn boxed(path: &Path, inode: Arc<Inode>) -> Box<dyn StoreFile> {
+    fn boxed(path: &Path, inode: Arc<Inode>, process: u64) -> Box<dyn StoreFile> {
         Box::new(Self {
             path: path.to_owned(),
             inode,
-            held: Mutex::new(None),
+            process,
         })
     }
 
     fn release(&self) {
-        let mut locks = locked(&self.inode.locks);
-        match locked(&self.held).take() {
-            Some(LockKind::Shared) => locks.shared -= 1,
-            Some(LockKind::Exclusive) => locks.exclusive = false,
-            None => {}
-        }
+        locked(&self.inode.locks).remove(&self.process);
     }
 }
 
@@ -261,21 +263,16 @@ impl StoreFile for MemoryFile {
     }
 
     fn lock(&self, kind: LockKind) -> Result<()> {
-        self.release();
         let mut locks = locked(&self.inode.locks);
-        let free = match kind {
-            LockKind::Shared => !locks.exclusive,
-            LockKind::Exclusive => !locks.exclusive && locks.shared == 0,
+        let excludes = |(process, held): (&u64, &LockKind)| {
+            let exclusive = kind == LockKind::Exclusive || *held == LockKind::Exclusive;
+            *process != self.process && exclusive
         };
-        if !free {
+        if locks.iter().any(excludes) {
             let refused = io::Error::from(io::ErrorKind::WouldBlock);
             return Err(StoreError::new(Operation::Lock, &self.path, refused));
         }
-        match kind {
-            LockKind::Shared => locks.shared += 1,
-            LockKind::Exclusive => locks.exclusive = true,
-        }
-        *locked(&self.held) = Some(kind);
+        locks.insert(self.process, kind);
         Ok(())
     }
 
@@ -325,17 +322,22 @@ mod tests {
     fn an_exclusive_lock_keeps_others_out_until_closed() {
         let store = store();
         store.put("/d/a", *b"");
-        let open = || {
+        let open = |store: &MemoryStore| {
             store
                 .open(Channel::Input, Path::new("/d/a"), Access::Read)
                 .unwrap()
         };
-        let (first, second) = (open(), open());
+        let (first, second) = (open(&store), open(&store.another_process()));
         first.lock(LockKind::Exclusive).unwrap();
         assert!(second.lock(LockKind::Shared).unwrap_err().is_locked());
         first.close().unwrap();
         second.lock(LockKind::Shared).unwrap();
-        open().lock(LockKind::Shared).unwrap();
+        let third = open(&store);
+        third.lock(LockKind::Shared).unwrap();
+        assert!(second.lock(LockKind::Exclusive).unwrap_err().is_locked());
+        // A handle of the same process takes the lock along when it goes.
+        drop(open(&store));
+        second.lock(LockKind::Exclusive).unwrap();
     }
 
     #[test]

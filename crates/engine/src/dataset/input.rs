@@ -483,7 +483,7 @@ impl Input {
             .take()
             .filter(|_| world.options.informative)
         {
-            world.log.line(&format!("INFO: {chosen}"));
+            world.log.info(&chosen);
         }
         self.close_index()?;
         let condition = self.condition.as_ref().and_then(|one| one.text.as_deref());

@@ -198,7 +198,10 @@ fn bounds(expr: &Expr, variable: &str) -> Vec<Bound> {
 }
 
 fn bound(expr: &Expr, variable: &str) -> Option<Bound> {
-    let is_variable = |expr: &Expr| matches!(&expr.kind, ExprKind::Variable(name) if name.eq_ignore_ascii_case(variable));
+    let is_variable = |expr: &Expr| match &expr.kind {
+        ExprKind::Variable(name) => name.eq_ignore_ascii_case(variable),
+        _ => false,
+    };
     match &expr.kind {
         ExprKind::Binary(BinaryOp::Compare(comparison, begins), left, right) => {
             let (comparison, value) = if is_variable(left) {

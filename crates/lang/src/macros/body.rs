@@ -204,10 +204,9 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_comment(&mut self) {
-        let length = self
-            .rest()
-            .find("*/")
-            .map_or(self.rest().len(), |at| at + 2);
+        // The star that begins it does not end it.
+        let inner = self.rest().get(2..).unwrap_or_default();
+        let length = inner.find("*/").map_or(self.rest().len(), |at| at + 4);
         self.bump_to(self.offset + length);
     }
 

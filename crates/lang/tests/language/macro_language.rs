@@ -677,3 +677,11 @@ fn the_macros_of_the_suites_run_without_a_finding() {
     }
     assert!(programs > 50, "{programs}");
 }
+
+#[test]
+fn a_comment_that_begins_with_a_star_and_a_slash_goes_on() {
+    puts(
+        "%macro m(a)/*/STORE SOURCE*/; %put x&a; %mend; %m(1)",
+        &["x1"],
+    );
+}

@@ -44,6 +44,7 @@ pub(crate) fn step(step: &Step) -> String {
             }
             GlobalKind::Put(text) => format!("(put {text:?})"),
             other @ GlobalKind::Filename { .. } => text::filename(other),
+            GlobalKind::Appearance(statement) => format!("(appearance {statement})"),
             GlobalKind::EndSas => "(endsas)".to_owned(),
         },
         Step::Data(step) => node(

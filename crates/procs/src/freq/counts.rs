@@ -148,6 +148,18 @@ impl<'a> Crossed<'a> {
         size.copysign(along)
     }
 
+    /// The contingency coefficient.
+    pub(super) fn contingency(&self) -> f64 {
+        let square = self.phi().powi(2);
+        (square / (1.0 + square)).sqrt()
+    }
+
+    /// Cramer's V.
+    pub(super) fn cramer(&self) -> f64 {
+        let smaller = self.rows.len().min(self.columns.len()) as f64 - 1.0;
+        self.phi() / smaller.sqrt()
+    }
+
     /// Pearson's and the likelihood ratio chi-square, and their degrees of freedom.
     pub(super) fn chi_squares(&self) -> (f64, f64, f64) {
         let total = self.total();

@@ -324,15 +324,10 @@ fn chi_square(world: &mut World, crossed: &Crossed<'_>) {
             "{name:<28}{degrees:>6}{value:>12.4}{probability:>10}"
         ));
     }
-    let phi = crossed.phi();
-    let smaller = crossed.rows.len().min(crossed.columns.len()) as f64 - 1.0;
     for (name, value) in [
-        ("Phi Coefficient", phi),
-        (
-            "Contingency Coefficient",
-            (phi * phi / (1.0 + phi * phi)).sqrt(),
-        ),
-        ("Cramer's V", phi / smaller.sqrt()),
+        ("Phi Coefficient", crossed.phi()),
+        ("Contingency Coefficient", crossed.contingency()),
+        ("Cramer's V", crossed.cramer()),
     ] {
         listing.centered_line(&format!("{name:<28}{:>6}{value:>12.4}{:>10}", "", ""));
     }

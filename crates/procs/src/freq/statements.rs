@@ -6,6 +6,7 @@ use engine::session::World;
 use lang::ast::{ByList, DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 
+use super::output::Output;
 use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
 
 /// A step as it was written.
@@ -16,6 +17,7 @@ pub(super) struct Statements {
     pub(super) weight: Option<(String, Span)>,
     pub(super) condition: Option<Expr>,
     pub(super) tables: Vec<Tables>,
+    pub(super) output: Option<(Output, Span)>,
     pub(super) attributes: Attributes,
 }
 
@@ -69,12 +71,15 @@ pub(super) fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
         weight: None,
         condition: None,
         tables: Vec::new(),
+        output: None,
         attributes: Attributes::default(),
     };
     for statement in &step.statements {
         let mut cursor = Cursor::new(&statement.tokens, &statement.span);
         if cursor.eat_word("TABLES") || cursor.eat_word("TABLE") {
             parsed.tables.push(tables(&mut cursor)?);
+        } else if cursor.eat_word("OUTPUT") {
+            parsed.output = Some((Output::read(&mut cursor)?, statement.span.clone()));
         } else if cursor.eat_word("BY") {
             parsed.by = Some(cursor.by_list()?);
         } else if cursor.eat_word("WEIGHT") {

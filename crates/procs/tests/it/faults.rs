@@ -138,6 +138,7 @@ fn a_lock_held_elsewhere_stops_the_step_unless_filelocks_says_otherwise() {
     let held = |options: &str| {
         let store = prepared();
         let other = store
+            .another_process()
             .open(
                 Channel::Input,
                 Path::new("/data/a.sas7bdat"),

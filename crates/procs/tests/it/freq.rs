@@ -170,3 +170,26 @@ fn what_is_not_there_is_refused_by_name() {
         assert!(ran.log.contains(message), "{message}: {}", ran.log);
     }
 }
+
+/// Eye and hair colours of children, the published example: chi-square 20.9248 with 8 degrees of
+/// freedom, likelihood ratio 25.9733, phi 0.1657.
+#[test]
+fn output_keeps_the_statistics_of_the_last_table() {
+    let (_, store) = clean(
+        "data color; input eyes $ hair $ count @@; datalines;
+blue fair 69 blue red 28 blue medium 68 blue dark 51 blue black 6
+green fair 69 green red 38 green medium 55 green dark 37 green black 0
+brown fair 90 brown red 47 brown medium 94 brown dark 94 brown black 16
+;
+         proc freq data=color noprint; weight count; tables eyes; tables eyes*hair / chisq;
+           output out=d.tests n pchi lrchi phi;
+         run;
+         data d.tests; set d.tests; _pchi_ = round(_pchi_, 1e-4); p_pchi = round(p_pchi, 1e-4);
+           _lrchi_ = round(_lrchi_, 1e-4); p_lrchi = round(p_lrchi, 1e-4); _phi_ = round(_phi_, 1e-4);
+         run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/tests.sas7bdat"),
+        ["762 20.9248 8 0.0073 25.9733 8 0.0011 0.1657"]
+    );
+}

@@ -118,3 +118,18 @@ fn nosyntaxcheck_runs_what_follows_and_errorabend_nothing() {
     );
     assert!(!ran.log.contains("D.NEW"), "{}", ran.log);
 }
+
+#[test]
+fn statements_about_appearance_are_noted_and_ods_output_is_refused() {
+    let (ran, _) =
+        clean("ods listing close; data a; x = 1; run; proc print data=a; ods graphics on; run;");
+    let note = "NOTE: The ODS statement has no effect: procedure output is plain text.";
+    assert_eq!(ran.log.matches(note).count(), 2, "{}", ran.log);
+    let ran = run_on(Arc::new(store()), "ods output summary=a;");
+    assert!(
+        ran.log
+            .contains("The ODS OUTPUT statement is not implemented yet"),
+        "{}",
+        ran.log
+    );
+}

@@ -15,6 +15,7 @@ mod macros;
 mod means;
 mod members;
 mod models;
+mod printing;
 mod procedures;
 mod reg;
 mod semantics;

@@ -87,8 +87,8 @@ fn unknown_options_and_statements_are_named() {
             "PROC SORT: the statement ID",
         ),
         (
-            "proc print data=d.a; sum x; run;",
-            "PROC PRINT: the statement SUM",
+            "proc print data=d.a; pageby x; run;",
+            "PROC PRINT: the statement PAGEBY",
         ),
         ("proc sort data=d.a; run;", "No BY statement used"),
         (

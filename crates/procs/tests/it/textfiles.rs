@@ -449,3 +449,17 @@ fn text_files_are_read_and_written_in_blocks_of_their_channel() {
     assert_eq!(ran.exit, 0, "{}", ran.log);
     assert_eq!(faulty.calls(), bytes.div_ceil(64 << 10) + 1);
 }
+
+#[test]
+fn a_card_is_lost_only_where_a_row_had_begun() {
+    let (ran, store) = clean("data d.a; input x @@; datalines;\n1 2\n3\n;\nrun;");
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1", "2", "3"]);
+    assert!(!ran.log.contains("LOST CARD"), "{}", ran.log);
+    assert!(
+        ran.log.contains("NOTE: SAS went to a new line"),
+        "{}",
+        ran.log
+    );
+    let (ran, _) = clean("data d.a; input x y @@; datalines;\n1 2\n3\n;\nrun;");
+    assert!(ran.log.contains("NOTE: LOST CARD."), "{}", ran.log);
+}

@@ -24,15 +24,18 @@ impl Running<'_> {
         if !self.infiles[index].loaded && !self.infiles[index].next_record(&mut self.row)? {
             return Ok(Flow::Stop);
         }
+        // Where lines end before the first value, nothing is lost.
+        let mut begun = false;
         for item in &list.items {
             let goes_on = match item {
                 ReadItem::Move(to) => self.move_in(index, to)?,
                 ReadItem::Value(value) => self.read_value(index, value)?,
             };
             if !goes_on {
-                self.infiles[index].lost_card = true;
+                self.infiles[index].lost_card |= begun;
                 return Ok(Flow::Stop);
             }
+            begun |= matches!(item, ReadItem::Value(_));
         }
         let infile = &mut self.infiles[index];
         infile.hold = list.hold;
