@@ -20,6 +20,8 @@ pub use random::Random;
 pub use seeds::Seeds;
 pub use targets::codec::{decode_rdc, decode_rle, rdc_round_trip, rle_round_trip};
 pub use targets::data_set::read_data_set;
+pub use targets::index::{change_data_set, read_index};
+pub use targets::program::execute_program;
 pub use targets::text::{parse_program, parse_recipe};
 
 /// A target and how inputs for it are made.
@@ -37,13 +39,34 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 10] = [
     Target {
         name: "read_data_set",
         run: read_data_set,
         seeds: Seeds::data_sets,
         words: Words::None,
         longest: 128 * 1024,
+    },
+    Target {
+        name: "change_data_set",
+        run: change_data_set,
+        seeds: Seeds::data_sets,
+        words: Words::None,
+        longest: 128 * 1024,
+    },
+    Target {
+        name: "read_index",
+        run: read_index,
+        seeds: Seeds::indexes,
+        words: Words::None,
+        longest: 64 * 1024,
+    },
+    Target {
+        name: "execute_program",
+        run: execute_program,
+        seeds: Seeds::choices,
+        words: Words::None,
+        longest: 400,
     },
     Target {
         name: "decode_rle",

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sas7bdat::btree::{IndexWriter, KeyPart, RowId};
 use sas7bdat::{
     Compression, Encoding, Format, Kind, Layout, Variable, WriteOptions, Writer, rdc, rle,
 };
@@ -42,6 +43,23 @@ impl Seeds {
             sets.extend(files(corpus, "sas7bdat"));
         }
         sets
+    }
+
+    /// Index files written here, and those of the corpus.
+    pub fn indexes(&self) -> Vec<Vec<u8>> {
+        let mut files_found = vec![index_file(false), index_file(true)];
+        if let Some(corpus) = &self.corpus {
+            files_found.extend(files(corpus, "sas7bndx"));
+        }
+        files_found
+    }
+
+    /// Choices of a grammar.
+    pub fn choices(&self) -> Vec<Vec<u8>> {
+        let mut random = Random::new(11, 0);
+        (0..200)
+            .map(|_| (0..300).map(|_| random.byte()).collect())
+            .collect()
     }
 
     /// Rows behind a byte that says how to encode them.
@@ -124,6 +142,35 @@ fn files(folder: &Path, extension: &str) -> Vec<Vec<u8>> {
         .filter(|path| small(path))
         .filter_map(|path| fs::read(path).ok())
         .collect()
+}
+
+/// A small index file with a tree of two levels.
+fn index_file(unique: bool) -> Vec<u8> {
+    let options = WriteOptions {
+        page_bytes: 1024,
+        ..WriteOptions::default()
+    };
+    let mut writer = IndexWriter::create(Vec::new(), &options, 1).expect("the options are sound");
+    let part = KeyPart {
+        column: 1,
+        length: 8,
+        numeric: false,
+    };
+    writer
+        .begin(vec![part], unique, 300)
+        .expect("the keys are short");
+    for number in 0..300u32 {
+        let key = format!("{:08}", if unique { number } else { number / 7 });
+        let row = RowId {
+            page: number / 20 + 1,
+            slot: 4,
+        };
+        writer
+            .add(key.as_bytes(), row)
+            .expect("memory takes every page");
+    }
+    writer.end().expect("memory takes every page");
+    writer.finish().expect("memory takes every page")
 }
 
 /// What a written data set looks like.

@@ -111,7 +111,7 @@ impl Editor {
                 let at = Location::new(page.number, slot);
                 let behind = self.first_row.is_some_and(|first| at >= first);
                 let row = pointer.flags != 0 || behind && !header.is_amended();
-                if row || length == 0 || Signature::of(block) != Some(signature) {
+                if row || length < least(signature) || Signature::of(block) != Some(signature) {
                     continue;
                 }
                 found.push(Block {
@@ -170,7 +170,8 @@ impl Editor {
             return Ok(());
         }
         let formats = self.blocks(Signature::Format);
-        let Some(block) = formats.get(number).copied() else {
+        let one_each = formats.len() == self.metadata.variables.len();
+        let Some(block) = formats.get(number).copied().filter(|_| one_each) else {
             return Err(Error::metadata("a variable has no format description"));
         };
         if old.label != new.label {
@@ -442,7 +443,11 @@ impl Editor {
     fn place(&mut self, block: &[u8]) -> Result<Location, Error> {
         let fits = |page: &Page| {
             let header = PageHeader::parse(fields(&page.bytes));
-            header.is_amended() && index(header.free_bytes) >= block.len() + WIDE.pointer_bytes
+            let end = WIDE.pointers_end(usize::from(header.pointers).max(1));
+            let behind = end.saturating_add(index(header.free_bytes));
+            header.is_amended()
+                && behind <= page.bytes.len()
+                && index(header.free_bytes) >= block.len() + WIDE.pointer_bytes
         };
         if !self.pages.last().is_some_and(fits) {
             self.new_page();
@@ -468,12 +473,12 @@ impl Editor {
         let (longest, blocks) = (fields.u64(LONGEST_BLOCK), fields.u64(BLOCKS));
         let target = self.edit(counts);
         target.put_u64(LONGEST_BLOCK, longest.max(bytes - 20));
-        target.put_u64(BLOCKS, blocks + 1);
+        target.put_u64(BLOCKS, blocks.saturating_add(1));
         target.put_u64(AMENDED_PAGE, number);
         target.put_u64(AMENDED_FREE, free as u64);
         let row = self.one(Signature::Row)?;
         let blocks = self.read(row).u64(16);
-        self.edit(row).put_u64(16, blocks + 1);
+        self.edit(row).put_u64(16, blocks.saturating_add(1));
         Ok(Location::new(number, slot))
     }
 
@@ -545,6 +550,16 @@ fn load<F: Source>(file: &mut F, metadata: &Metadata, numbers: &[u64]) -> Result
         });
     }
     Ok(pages)
+}
+
+/// Bytes that a block of a kind has at least.
+const fn least(signature: Signature) -> usize {
+    match signature {
+        Signature::Row => 808,
+        Signature::Counts => 600,
+        Signature::Format => 64,
+        _ => 28,
+    }
 }
 
 fn fields(bytes: &[u8]) -> Fields<'_> {

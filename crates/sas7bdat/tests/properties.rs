@@ -212,8 +212,17 @@ proptest! {
             prop_assert_eq!(check(file.as_slice()).unwrap(), vec![]);
             later = Writer::create(Vec::new(), &variables, options.clone()).unwrap();
         }
-        prop_assert_eq!(written.bytes, file.len() as u64);
-        prop_assert!(at_once == file, "the files differ");
+        let mut reader = Reader::open(file.as_slice()).unwrap();
+        for number in 0..count {
+            let expected = row(number);
+            prop_assert_eq!(reader.next_row().unwrap(), Some(expected.as_slice()));
+        }
+        // Which matches RDC finds depends on the rows that one writer has seen.
+        if options.compression != Compression::Binary {
+            prop_assert_eq!(written.bytes, file.len() as u64);
+            let first = at_once.iter().zip(&file).position(|(left, right)| left != right);
+            prop_assert_eq!(first, None, "the first byte that differs");
+        }
     }
 
     #[test]

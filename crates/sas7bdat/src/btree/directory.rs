@@ -63,23 +63,25 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn long(&mut self) -> u64 {
         let value = self.fields.long(self.at);
-        self.at += self.fields.pick(8, 4);
+        self.longs(1);
         value
     }
 
     fn longs(&mut self, count: usize) {
-        self.at += count * self.fields.pick(8, 4);
+        self.at = self
+            .at
+            .saturating_add(count.saturating_mul(self.fields.pick(8, 4)));
     }
 
     fn short(&mut self) -> u16 {
         let value = self.fields.u16(self.at);
-        self.at += 2;
+        self.bytes(2);
         value
     }
 
     fn bytes(&mut self, count: usize) -> &'a [u8] {
         let bytes = self.fields.slice(self.at, count);
-        self.at += count;
+        self.at = self.at.saturating_add(count);
         bytes
     }
 }

@@ -224,7 +224,9 @@ impl Open {
         };
         let bits = to_index(bitmap_bytes(capacity));
         let free = at.checked_add(bits).and_then(|used| end.checked_sub(used));
-        if on_page > capacity || free.map(|free| free as u64) != Some(header.free_bytes) {
+        let rest = to_index(capacity.saturating_sub(on_page)).saturating_mul(row_bytes);
+        let room = free.is_some_and(|free| rest <= free && free as u64 == header.free_bytes);
+        if on_page > capacity || !room {
             return refuse("its last page is not filled as SAS 9 fills pages");
         }
         Ok(Place {
@@ -245,6 +247,7 @@ impl Open {
         let free = Pointer::parse(page, count);
         let low = to_index(free.offset.saturating_add(free.length));
         let is_free_space = count > 0
+            && self.rows_on_tail() < count as u64
             && free.flags & crate::page::IGNORED != 0
             && to_index(free.offset) == WIDE.pointers_end(count)
             && low <= page.bytes.len();

@@ -70,9 +70,15 @@ fn run_all(arguments: &Arguments) -> io::Result<bool> {
 
 fn run_one(arguments: &Arguments, target: &Target) -> io::Result<bool> {
     let progress = artifacts::folder().join(format!(".{}-{}", target.name, std::process::id()));
-    let mut words: Vec<String> = env::args().skip(1).collect();
-    if arguments.targets.len() != 1 {
-        words.extend(["--target".to_owned(), target.name.to_owned()]);
+    let mut words = vec!["--target".to_owned(), target.name.to_owned()];
+    let mut given = env::args().skip(1);
+    while let Some(word) = given.next() {
+        // This process has one target.
+        if word == "--target" {
+            given.next();
+        } else {
+            words.push(word);
+        }
     }
     let status = Command::new(env::current_exe()?)
         .args(words)
