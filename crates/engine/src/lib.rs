@@ -13,6 +13,7 @@ pub mod datetime;
 pub mod expr;
 pub mod failure;
 pub mod format;
+pub mod hash_table;
 pub mod index;
 pub mod library;
 pub mod listing;

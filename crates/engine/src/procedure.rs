@@ -10,6 +10,11 @@ pub trait Procedure: Send {
     /// Upper-case name, as after PROC.
     fn name(&self) -> &'static str;
 
+    /// The note on a statement that failed, where the procedure goes on to the next one.
+    fn stopped_note(&self) -> &'static str {
+        "The SAS System stopped processing this step because of errors."
+    }
+
     /// Parses the step's statements and runs them.
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()>;
 }

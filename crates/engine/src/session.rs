@@ -106,6 +106,9 @@ pub fn run(setup: Setup, name: &str, text: &str) -> Outcome<Ended> {
     Ok(session.finish())
 }
 
+/// The note on a step that failed.
+const STOPPED: &str = "The SAS System stopped processing this step because of errors.";
+
 struct Session {
     world: World,
     procedures: Vec<Box<dyn Procedure>>,
@@ -301,14 +304,18 @@ impl Session {
         };
         // A procedure with run groups is one step: its account stays open until QUIT.
         let open = self.group.take().unwrap_or_else(|| self.open_step(before));
-        let outcome = if self.syntax_check {
-            Ok(false)
+        let procedure = &self.procedures[index];
+        let stopped = if step.ended {
+            STOPPED
         } else {
-            self.procedures[index]
-                .run(step, &mut self.world)
-                .map(|()| true)
+            procedure.stopped_note()
         };
-        self.report(outcome);
+        if !self.syntax_check {
+            let outcome = procedure.run(step, &mut self.world);
+            self.report_with(outcome.map(|()| true), stopped);
+        } else if step.ended {
+            self.report(Ok(false));
+        }
         if step.ended {
             self.close_step(&open, &name, false);
         } else {
@@ -329,13 +336,15 @@ impl Session {
 
     /// Tells why a step failed, or that it was not run (`false`) because of an earlier error.
     fn report(&mut self, outcome: Outcome<bool>) {
+        self.report_with(outcome, STOPPED);
+    }
+
+    fn report_with(&mut self, outcome: Outcome<bool>, stopped: &str) {
         let failed = outcome.is_err();
         match outcome {
             Ok(true) => {}
-            Ok(false) => self
-                .world
-                .note("The SAS System stopped processing this step because of errors."),
-            Err(failure) => self.failed(&failure),
+            Ok(false) => self.world.note(stopped),
+            Err(failure) => self.failed(&failure, stopped),
         }
         for text in std::mem::take(&mut self.world.aftermath) {
             self.world.log.warning(&text);
@@ -396,7 +405,7 @@ impl Session {
         }
     }
 
-    fn failed(&mut self, failure: &Failure) {
+    fn failed(&mut self, failure: &Failure, stopped: &str) {
         for line in &failure.lines {
             match line {
                 FailureLine::Program(diagnostic) => self.world.log.diagnostic(diagnostic),
@@ -404,8 +413,7 @@ impl Session {
                 FailureLine::Detail(text) => self.world.log.line(text),
             }
         }
-        self.world
-            .note("The SAS System stopped processing this step because of errors.");
+        self.world.note(stopped);
     }
 
     fn global(&mut self, global: &Global) {
@@ -527,7 +535,7 @@ impl Session {
                 let message = format!("Library {libref} does not exist: no directory {path}.");
                 self.error_at(span, message);
             }
-            Err(error) => self.failed(&Failure::world(error.to_string())),
+            Err(error) => self.failed(&Failure::world(error.to_string()), STOPPED),
         }
     }
 

@@ -90,6 +90,15 @@ impl Sorter {
         world: &mut World,
         mut emit: impl FnMut(&[u8], &mut World) -> Outcome<()>,
     ) -> Outcome<SortSummary> {
+        let mut sorted = self.sorted(world)?;
+        while let Some(row) = sorted.next_row(world)? {
+            emit(row, world)?;
+        }
+        Ok(sorted.summary)
+    }
+
+    /// Sorts what was taken in; the rows are pulled one by one.
+    pub fn sorted(self, world: &mut World) -> Outcome<Sorted> {
         let Self { plan, memory, rows } = self;
         let mut summary = SortSummary {
             rows,
@@ -97,33 +106,99 @@ impl Sorter {
             runs: 0,
             merges: 0,
         };
-        let mut unique = Unique::default();
-        let mut take = |row: &[u8], world: &mut World| {
-            if unique.passes(&plan, row) {
-                emit(row, world)
-            } else {
-                Ok(())
+        let rows = match memory.finish()? {
+            Taken::Memory(sorted) => SortedRows::Memory(sorted),
+            Taken::Runs(Spilled { mut file, mut runs }) => {
+                summary.runs = runs.len() as u64;
+                while runs.len() > plan.fan_in() {
+                    summary.merges += 1;
+                    (file, runs) = merge_pass(&plan, world, file, &runs)?;
+                }
+                summary.merges += 1;
+                let merge = Merge::new(&file, &runs, &plan).map_err(spill_failure)?;
+                SortedRows::Runs(Box::new((file, merge)))
             }
         };
-        let (mut file, mut runs) = match memory.finish()? {
-            Taken::Memory(sorted) => {
-                sorted.drain(&plan.key, |row| take(row, world))?;
-                return Ok(summary);
+        Ok(Sorted {
+            unique: Unique::default(),
+            plan,
+            rows,
+            summary,
+        })
+    }
+}
+
+/// Rows in order, in memory or in a utility file that goes when the last row was handed out.
+pub struct Sorted {
+    plan: Arc<SortPlan>,
+    rows: SortedRows,
+    unique: Unique,
+    summary: SortSummary,
+}
+
+enum SortedRows {
+    Memory(parts::Sorted),
+    Runs(Box<(UtilityFile, Merge)>),
+    Done,
+}
+
+impl Sorted {
+    /// What was done to sort them.
+    pub const fn summary(&self) -> SortSummary {
+        self.summary
+    }
+
+    /// The next row in order.
+    #[inline]
+    pub fn next_row(&mut self, world: &mut World) -> Outcome<Option<&[u8]>> {
+        loop {
+            if !self.advance()? {
+                self.close(world)?;
+                return Ok(None);
             }
-            Taken::Runs(Spilled { file, runs }) => (file, runs),
+            if !self.plan.unique || self.is_new() {
+                return Ok(self.row());
+            }
+        }
+    }
+
+    /// Goes on to the next row; false at the end.
+    #[inline]
+    fn advance(&mut self) -> Outcome<bool> {
+        match &mut self.rows {
+            SortedRows::Memory(sorted) => Ok(sorted.advance(&self.plan.key)),
+            SortedRows::Runs(merged) => {
+                let (file, merge) = merged.as_mut();
+                merge.advance(file).map_err(spill_failure)
+            }
+            SortedRows::Done => Ok(false),
+        }
+    }
+
+    #[inline]
+    fn row(&self) -> Option<&[u8]> {
+        match &self.rows {
+            SortedRows::Memory(sorted) => sorted.row(),
+            SortedRows::Runs(merged) => merged.1.row(),
+            SortedRows::Done => None,
+        }
+    }
+
+    /// Whether the row is the first of its key.
+    fn is_new(&mut self) -> bool {
+        let row = match &self.rows {
+            SortedRows::Memory(sorted) => sorted.row(),
+            SortedRows::Runs(merged) => merged.1.row(),
+            SortedRows::Done => None,
         };
-        summary.runs = runs.len() as u64;
-        while runs.len() > plan.fan_in() {
-            summary.merges += 1;
-            (file, runs) = merge_pass(&plan, world, file, &runs)?;
+        row.is_some_and(|row| self.unique.passes(&self.plan, row))
+    }
+
+    fn close(&mut self, world: &World) -> Outcome<()> {
+        match std::mem::replace(&mut self.rows, SortedRows::Done) {
+            SortedRows::Runs(merged) => remove_utility_file(world, merged.0),
+            SortedRows::Memory(_) | SortedRows::Done => Ok(()),
         }
-        summary.merges += 1;
-        let mut merge = Merge::new(&file, &runs, &plan).map_err(spill_failure)?;
-        while let Some(row) = merge.next_row().map_err(spill_failure)? {
-            take(row, world)?;
-        }
-        remove_utility_file(world, file)?;
-        Ok(summary)
     }
 }
 
@@ -148,7 +223,8 @@ fn merge_pass(
     for group in runs.chunks(plan.fan_in()) {
         let mut merge = Merge::new(&file, group, plan).map_err(spill_failure)?;
         let mut writer = RunWriter::new(&mut next, plan.block_bytes);
-        while let Some(row) = merge.next_row().map_err(spill_failure)? {
+        while merge.advance(&file).map_err(spill_failure)? {
+            let row = merge.row().unwrap_or_default();
             writer.write_row(row).map_err(spill_failure)?;
         }
         longer.push(writer.finish().map_err(spill_failure)?);
@@ -166,9 +242,6 @@ struct Unique {
 impl Unique {
     #[inline]
     fn passes(&mut self, plan: &SortPlan, row: &[u8]) -> bool {
-        if !plan.unique {
-            return true;
-        }
         match &mut self.last {
             Some(last) if plan.key.compare(last, row).is_eq() => false,
             Some(last) => {

@@ -476,22 +476,30 @@ impl Input {
 
     /// Closes the file, notes what was read and adds it to the step's record.
     pub fn finish(mut self, world: &mut World) -> Outcome<u64> {
-        let name = self.member.full_name();
-        if let Some(chosen) = self
-            .indexing
-            .chosen
-            .take()
-            .filter(|_| world.options.informative)
-        {
-            world.log.info(&chosen);
-        }
-        self.close_index()?;
+        self.tell_index(world);
         let condition = self.condition.as_ref().and_then(|one| one.text.as_deref());
         world.note(&format!(
-            "There were {} observations read from the data set {name}.{}",
+            "There were {} observations read from the data set {}.{}",
             self.delivered,
+            self.member.full_name(),
             condition.map_or(String::new(), |text| format!("\nWHERE {text};"))
         ));
+        self.finish_unnoted(world)
+    }
+
+    /// INFO on the index that was used, with MSGLEVEL=I.
+    fn tell_index(&mut self, world: &mut World) {
+        let chosen = self.indexing.chosen.take();
+        if let Some(chosen) = chosen.filter(|_| world.options.informative) {
+            world.log.info(&chosen);
+        }
+    }
+
+    /// Closes the file and adds what was read to the step's record; SQL does not say it.
+    pub fn finish_unnoted(mut self, world: &mut World) -> Outcome<u64> {
+        let name = self.member.full_name();
+        self.tell_index(world);
+        self.close_index()?;
         world.inputs.push(DatasetUse {
             name: name.clone(),
             observations: self.delivered,

@@ -152,15 +152,29 @@ impl Output {
 
     /// Completes the file and puts it in the place of the old one. On failure the old one stays.
     pub fn finish(self, world: &mut World) -> Outcome<u64> {
+        self.finish_noting(world, |name, rows, variables| {
+            Some(format!(
+                "The data set {name} has {rows} observations and {variables} variables."
+            ))
+        })
+    }
+
+    /// [`Self::finish`] with a note of the caller's, made from name, rows and variables.
+    pub fn finish_noting(
+        self,
+        world: &mut World,
+        note: impl FnOnce(&str, u64, u64) -> Option<String>,
+    ) -> Outcome<u64> {
         let (member, progress) = (self.member.clone(), self.progress());
-        let finished = self.complete(world);
+        let note = note(&member.full_name(), progress.rows, progress.variables);
+        let finished = self.complete(world, note);
         if finished.is_err() {
             give_up(world, &member, progress);
         }
         finished
     }
 
-    fn complete(self, world: &mut World) -> Outcome<u64> {
+    fn complete(self, world: &mut World, note: Option<String>) -> Outcome<u64> {
         let name = self.member.full_name();
         let failure = |error: StoreError| Failure::store(&name, &error);
         let (channel, lock_path, path) = (self.channel, self.lock_path, self.member.path());
@@ -196,7 +210,10 @@ impl Output {
             pages: written.pages,
             uncompressed_pages: self.rows.div_ceil(per_page).max(1),
         };
-        note_written(world, &name, self.rows, self.variables, &sizes);
+        if let Some(note) = note {
+            world.note(&note);
+        }
+        note_compressed(world, &name, self.rows, &sizes);
         world.outputs.push(DatasetUse {
             name,
             observations: self.rows,
@@ -275,10 +292,7 @@ fn give_up(world: &mut World, member: &Member, progress: Progress) {
     world.aftermath.push(text);
 }
 
-fn note_written(world: &mut World, name: &str, rows: u64, variables: u64, size: &Sizes) {
-    world.note(&format!(
-        "The data set {name} has {rows} observations and {variables} variables."
-    ));
+fn note_compressed(world: &mut World, name: &str, rows: u64, size: &Sizes) {
     if size.compression == Compression::None || rows == 0 {
         return;
     }

@@ -2,13 +2,12 @@
 
 mod compile;
 mod run;
-mod table;
 
 use base::diag::Span;
 use lang::ast::DatasetRef;
 
-use self::table::Table;
 use crate::expr::{Number, Slot, Text};
+use crate::hash_table::Table;
 
 /// An object of DECLARE.
 #[derive(Debug)]

@@ -102,37 +102,11 @@ impl RowBuffer {
         self.entries.clear();
     }
 
-    /// Hands out the rows of a few sorted buffers in order; of rows with equal keys those of an
-    /// earlier buffer come first.
-    pub(super) fn drain_merged<E>(
-        buffers: &[Self],
-        key: &SortKey,
-        mut take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let precedes = |(left, one): (&Self, &Entry), (right, other): (&Self, &Entry)| {
-            let by_prefix = one.prefix.cmp(&other.prefix);
-            let order = by_prefix.then_with(|| key.compare(left.row(*one), right.row(*other)));
-            order.is_lt()
-        };
-        let mut rests: Vec<_> = buffers
-            .iter()
-            .map(|buffer| (buffer, buffer.entries.as_slice()))
-            .collect();
-        loop {
-            let mut least = None;
-            for (at, (buffer, rest)) in rests.iter().enumerate() {
-                let Some(first) = rest.first() else { continue };
-                match least {
-                    Some((_, so_far)) if !precedes((buffer, first), so_far) => {}
-                    _ => least = Some((at, (*buffer, first))),
-                }
-            }
-            let Some((at, (buffer, entry))) = least else {
-                return Ok(());
-            };
-            take(buffer.row(*entry))?;
-            rests[at].1 = &rests[at].1[1..];
-        }
+    /// The row at a place of the order, and its prefix.
+    #[inline]
+    pub(super) fn at(&self, place: usize) -> Option<(u64, &[u8])> {
+        let entry = self.entries.get(place)?;
+        Some((entry.prefix, self.row(*entry)))
     }
 
     #[inline]

@@ -7,10 +7,11 @@ use super::SortPlan;
 use super::key::SortKey;
 use super::spill::{Run, RunReader, UtilityFile};
 
-/// Merges runs; rows with equal keys come in the order of their runs.
-pub(super) struct Merge<'a> {
-    key: &'a SortKey,
-    readers: Vec<RunReader<'a>>,
+/// Merges runs; rows with equal keys come in the order of their runs. Whoever holds it holds the file of
+/// the runs too.
+pub(super) struct Merge {
+    key: SortKey,
+    readers: Vec<RunReader>,
     /// Key prefix of each reader's row.
     prefixes: Vec<u64>,
     /// `losers[0]` is the winner; `losers[n]` the loser of the match at inner node `n`.
@@ -19,14 +20,14 @@ pub(super) struct Merge<'a> {
     handed_out: bool,
 }
 
-impl<'a> Merge<'a> {
+impl Merge {
     /// Memory of one run in a merge.
     pub(super) fn reader_bytes(plan: &SortPlan) -> u64 {
         let tree = size_of::<RunReader>() + size_of::<u64>() + size_of::<usize>();
         RunReader::buffer_bytes(plan.row_bytes, plan.block_bytes) + tree as u64
     }
 
-    pub(super) fn new(file: &'a UtilityFile, runs: &[Run], plan: &'a SortPlan) -> Result<Self> {
+    pub(super) fn new(file: &UtilityFile, runs: &[Run], plan: &SortPlan) -> Result<Self> {
         let reader =
             |run: &Run| RunReader::new(file.file.as_ref(), *run, plan.row_bytes, plan.block_bytes);
         let readers = runs.iter().map(reader).collect::<Result<Vec<_>>>()?;
@@ -35,7 +36,7 @@ impl<'a> Merge<'a> {
             .map(|reader| reader.row().map_or(0, |row| plan.key.prefix(row)))
             .collect();
         let mut merge = Self {
-            key: &plan.key,
+            key: plan.key.clone(),
             readers,
             prefixes,
             losers: Vec::new(),
@@ -82,20 +83,26 @@ impl<'a> Merge<'a> {
         self.losers[0] = if runs > 1 { winners[1] } else { 0 };
     }
 
-    /// The next row in order.
+    /// Goes on to the next row in order, false if there is none; `file` is the one it was made with.
     #[inline]
-    pub(super) fn next_row(&mut self) -> Result<Option<&[u8]>> {
+    pub(super) fn advance(&mut self, file: &UtilityFile) -> Result<bool> {
         if self.handed_out {
-            self.pass_winner()?;
+            self.pass_winner(file)?;
         }
         self.handed_out = true;
-        Ok(self.readers.get(self.losers[0]).and_then(RunReader::row))
+        Ok(self.row().is_some())
     }
 
-    fn pass_winner(&mut self) -> Result<()> {
+    /// The row it stands on.
+    #[inline]
+    pub(super) fn row(&self) -> Option<&[u8]> {
+        self.readers.get(self.losers[0]).and_then(RunReader::row)
+    }
+
+    fn pass_winner(&mut self, file: &UtilityFile) -> Result<()> {
         let mut winner = self.losers[0];
         let reader = &mut self.readers[winner];
-        reader.advance()?;
+        reader.advance(file.file.as_ref())?;
         if let Some(row) = reader.row() {
             self.prefixes[winner] = self.key.prefix(row);
         }

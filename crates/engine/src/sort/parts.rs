@@ -57,7 +57,12 @@ pub(super) enum Taken {
 }
 
 /// Buffers of sorted rows, the oldest first.
-pub(super) struct Sorted(Vec<RowBuffer>);
+pub(super) struct Sorted {
+    /// Each with the place of its next row.
+    parts: Vec<(RowBuffer, usize)>,
+    /// The part of the row it stands on.
+    current: usize,
+}
 
 impl Parts {
     /// Memory for the rows expected, if that is less than the plan allows.
@@ -175,19 +180,54 @@ impl Sorted {
                 }
             });
         }
-        Self(parts)
+        Self {
+            parts: parts.into_iter().map(|part| (part, 0)).collect(),
+            current: 0,
+        }
     }
 
-    /// Hands out all rows in order.
-    pub(super) fn drain<E>(
-        &self,
-        key: &SortKey,
-        take: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        match self.0.as_slice() {
-            [only] => only.drain(take),
-            parts => RowBuffer::drain_merged(parts, key, take),
+    /// Goes on to the next row in order, false if there is none; of rows with equal keys those of an
+    /// earlier part come first.
+    #[inline]
+    pub(super) fn advance(&mut self, key: &SortKey) -> bool {
+        if self.parts.len() > 1 {
+            match self.least(key) {
+                Some(least) => self.current = least,
+                None => return false,
+            }
         }
+        let Some((buffer, place)) = self.parts.get_mut(self.current) else {
+            return false;
+        };
+        *place += 1;
+        buffer.at(*place - 1).is_some()
+    }
+
+    /// The row it stands on.
+    #[inline]
+    pub(super) fn row(&self) -> Option<&[u8]> {
+        let (buffer, place) = self.parts.get(self.current)?;
+        buffer.at(place.checked_sub(1)?).map(|(_, row)| row)
+    }
+
+    /// The part with the least next row.
+    fn least(&self, key: &SortKey) -> Option<usize> {
+        let mut least: Option<(usize, (u64, &[u8]))> = None;
+        for (number, (buffer, place)) in self.parts.iter().enumerate() {
+            let Some(first) = buffer.at(*place) else {
+                continue;
+            };
+            let precedes = |other: (u64, &[u8])| {
+                let by_prefix = first.0.cmp(&other.0);
+                by_prefix
+                    .then_with(|| key.compare(first.1, other.1))
+                    .is_lt()
+            };
+            if least.is_none_or(|(_, other)| precedes(other)) {
+                least = Some((number, first));
+            }
+        }
+        least.map(|(number, _)| number)
     }
 }
 
@@ -352,18 +392,16 @@ mod tests {
         let mut out = Vec::new();
         let mut take = |row: &[u8]| out.push(row.try_into().expect("16 bytes"));
         let runs = match parts.finish().expect("sorted") {
-            Taken::Memory(sorted) => {
-                let taken: Result<(), ()> = sorted.drain(&plan.key, |row| {
-                    take(row);
-                    Ok(())
-                });
-                taken.expect("it cannot fail");
+            Taken::Memory(mut sorted) => {
+                while sorted.advance(&plan.key) {
+                    take(sorted.row().expect("a row"));
+                }
                 0
             }
             Taken::Runs(Spilled { file, runs }) => {
                 let mut merge = Merge::new(&file, &runs, plan).expect("a merge");
-                while let Some(row) = merge.next_row().expect("a row") {
-                    take(row);
+                while merge.advance(&file).expect("a row") {
+                    take(merge.row().expect("a row"));
                 }
                 runs.len()
             }

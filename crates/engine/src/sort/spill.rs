@@ -76,8 +76,7 @@ impl<'a> RunWriter<'a> {
 }
 
 /// Reads one run back, a block per read.
-pub(super) struct RunReader<'a> {
-    file: &'a dyn StoreFile,
+pub(super) struct RunReader {
     row_bytes: usize,
     block_bytes: usize,
     next: u64,
@@ -86,20 +85,19 @@ pub(super) struct RunReader<'a> {
     at: usize,
 }
 
-impl<'a> RunReader<'a> {
+impl RunReader {
     /// Most that a reader holds: the part of a row that crosses into a block, and the block.
     pub(super) fn buffer_bytes(row_bytes: u32, block_bytes: u64) -> u64 {
         u64::from(row_bytes) + block_bytes
     }
 
     pub(super) fn new(
-        file: &'a dyn StoreFile,
+        file: &dyn StoreFile,
         run: Run,
         row_bytes: u32,
         block_bytes: u64,
     ) -> Result<Self> {
         let mut reader = Self {
-            file,
             row_bytes: row_bytes as usize,
             block_bytes: usize::try_from(block_bytes).expect("blocks are at most 16 MiB"),
             next: run.start,
@@ -111,7 +109,7 @@ impl<'a> RunReader<'a> {
         let most = usize::try_from(most).expect("blocks are at most 16 MiB, rows fit a page");
         // Taken once and exactly: growing would double it.
         reader.buffer.reserve_exact(most);
-        reader.refill()?;
+        reader.refill(file)?;
         Ok(reader)
     }
 
@@ -121,18 +119,18 @@ impl<'a> RunReader<'a> {
         self.buffer.get(self.at..self.at + self.row_bytes)
     }
 
-    /// Moves to the next row.
+    /// Moves to the next row; `file` is the one it was made with.
     #[inline]
-    pub(super) fn advance(&mut self) -> Result<()> {
+    pub(super) fn advance(&mut self, file: &dyn StoreFile) -> Result<()> {
         self.at += self.row_bytes;
         if self.at + self.row_bytes > self.buffer.len() {
-            self.refill()?;
+            self.refill(file)?;
         }
         Ok(())
     }
 
     /// Keeps the bytes of a row that crosses blocks and reads on until a whole row is there.
-    fn refill(&mut self) -> Result<()> {
+    fn refill(&mut self, file: &dyn StoreFile) -> Result<()> {
         self.buffer.drain(..self.at.min(self.buffer.len()));
         self.at = 0;
         while self.buffer.len() < self.row_bytes && self.left > 0 {
@@ -141,7 +139,7 @@ impl<'a> RunReader<'a> {
                 .unwrap_or(usize::MAX)
                 .min(self.block_bytes);
             self.buffer.resize(kept + wanted, 0);
-            let count = self.file.read_at(self.next, &mut self.buffer[kept..])?;
+            let count = file.read_at(self.next, &mut self.buffer[kept..])?;
             if count < wanted {
                 let cut = std::io::Error::new(
                     std::io::ErrorKind::UnexpectedEof,
@@ -195,7 +193,7 @@ mod tests {
             for number in 0..200 {
                 assert_eq!(reader.row(), Some(row(number).as_slice()));
                 assert!(reader.buffer.capacity() as u64 <= most, "{row_bytes}");
-                reader.advance().unwrap();
+                reader.advance(file.file.as_ref()).unwrap();
             }
             assert_eq!(reader.row(), None);
         }

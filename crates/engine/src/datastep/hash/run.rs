@@ -4,7 +4,6 @@ use base::diag::Span;
 use sas7bdat::{Encoding, Kind};
 
 use super::compile::{dataset, room};
-use super::table::Table;
 use super::{Duplicates, Given, Method, MethodCall, Named, ObjectKind, Shape, State};
 use crate::dataset::copy::{RowCopy, store_number, store_text};
 use crate::dataset::input::Input;
@@ -13,6 +12,7 @@ use crate::datastep::run::Running;
 use crate::expr::Slot;
 use crate::expr::evaluate::{order_key, trimmed};
 use crate::failure::{Failure, Outcome};
+use crate::hash_table::Table;
 
 /// What a method returns when it did not find or do what it was asked.
 const FAILED: f64 = 160_038.0;

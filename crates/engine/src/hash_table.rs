@@ -26,7 +26,7 @@ const fn item_of(entry: u64) -> u32 {
 
 /// Items by key.
 #[derive(Debug)]
-pub(super) struct Table {
+pub struct Table {
     key_bytes: usize,
     record_bytes: usize,
     per_chunk: usize,
@@ -36,6 +36,8 @@ pub(super) struct Table {
     keys: usize,
     /// The next item of the same key; only with several items of a key.
     next: Vec<u32>,
+    /// At the first item of a key: the last one.
+    last: Vec<u32>,
     /// Removed items.
     free: Vec<u32>,
     /// Which items are there.
@@ -49,7 +51,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(key_bytes: usize, data_bytes: usize) -> Self {
+    /// An empty table for keys and data of these lengths.
+    pub fn new(key_bytes: usize, data_bytes: usize) -> Self {
         let record_bytes = (key_bytes + data_bytes).max(1);
         Self {
             key_bytes,
@@ -59,6 +62,7 @@ impl Table {
             index: Vec::new(),
             keys: 0,
             next: Vec::new(),
+            last: Vec::new(),
             free: Vec::new(),
             live: Vec::new(),
             items: 0,
@@ -69,19 +73,22 @@ impl Table {
     }
 
     /// How many items there are.
-    pub(super) const fn items(&self) -> usize {
+    pub const fn items(&self) -> usize {
         self.items
     }
 
     /// Memory in use, bytes.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let chunks: usize = self.chunks.iter().map(Vec::capacity).sum();
-        let numbers = self.next.capacity() + self.free.capacity() + self.order.capacity();
+        let numbers = self.next.capacity()
+            + self.last.capacity()
+            + self.free.capacity()
+            + self.order.capacity();
         (chunks + self.index.capacity() * 8 + numbers * 4 + self.live.capacity()) as u64
     }
 
     /// More memory that the next item may need, bytes.
-    pub(super) fn growth(&self) -> u64 {
+    pub fn growth(&self) -> u64 {
         let new_chunk = self.live.len() == self.chunks.len() * self.per_chunk;
         let chunk = if new_chunk {
             self.per_chunk * self.record_bytes
@@ -94,7 +101,7 @@ impl Table {
             0
         };
         let lists = if self.live.len() == self.live.capacity() {
-            self.live.len() * 2 * 5
+            self.live.len() * 2 * 9
         } else {
             0
         };
@@ -112,17 +119,17 @@ impl Table {
     }
 
     /// The key of an item.
-    pub(super) fn key(&self, item: u32) -> &[u8] {
+    pub fn key(&self, item: u32) -> &[u8] {
         &self.record(item)[..self.key_bytes]
     }
 
     /// The data of an item.
-    pub(super) fn data(&self, item: u32) -> &[u8] {
+    pub fn data(&self, item: u32) -> &[u8] {
         &self.record(item)[self.key_bytes..]
     }
 
     /// Writes the data of an item.
-    pub(super) fn set_data(&mut self, item: u32, data: &[u8]) {
+    pub fn set_data(&mut self, item: u32, data: &[u8]) {
         let at = item as usize;
         let start = at % self.per_chunk * self.record_bytes + self.key_bytes;
         self.chunks[at / self.per_chunk][start..start + data.len()].copy_from_slice(data);
@@ -144,7 +151,7 @@ impl Table {
     }
 
     /// The first item of a key.
-    pub(super) fn find(&self, key: &[u8]) -> Option<u32> {
+    pub fn find(&self, key: &[u8]) -> Option<u32> {
         if self.index.is_empty() {
             return None;
         }
@@ -153,13 +160,13 @@ impl Table {
     }
 
     /// The next item of the same key.
-    pub(super) fn next_of_key(&self, item: u32) -> Option<u32> {
+    pub fn next_of_key(&self, item: u32) -> Option<u32> {
         let next = self.next.get(item as usize).copied();
         next.filter(|item| *item != NONE)
     }
 
     /// Adds an item, behind those of the same key; `None` once there are too many to number.
-    pub(super) fn add(&mut self, key: &[u8], data: &[u8]) -> Option<u32> {
+    pub fn add(&mut self, key: &[u8], data: &[u8]) -> Option<u32> {
         if self.is_full() {
             self.grow();
         }
@@ -171,10 +178,8 @@ impl Table {
             self.index[place] = entry(hash, item);
             self.keys += 1;
         } else {
-            let mut last = item_of(first);
-            while let Some(next) = self.next_of_key(last) {
-                last = next;
-            }
+            let first = item_of(first) as usize;
+            let last = std::mem::replace(&mut self.last[first], item);
             self.next[last as usize] = item;
         }
         self.items += 1;
@@ -195,12 +200,14 @@ impl Table {
                 }
                 self.live.push(false);
                 self.next.push(NONE);
+                self.last.push(item);
                 item
             }
         };
         let at = item as usize;
         self.live[at] = true;
         self.next[at] = NONE;
+        self.last[at] = item;
         let start = at % self.per_chunk * self.record_bytes;
         let record = &mut self.chunks[at / self.per_chunk][start..start + self.record_bytes];
         record[..self.key_bytes].copy_from_slice(key);
@@ -228,7 +235,7 @@ impl Table {
     }
 
     /// Removes all items of a key; false if there are none.
-    pub(super) fn remove(&mut self, key: &[u8]) -> bool {
+    pub fn remove(&mut self, key: &[u8]) -> bool {
         let Some(first) = self.find(key) else {
             return false;
         };
@@ -266,7 +273,7 @@ impl Table {
     }
 
     /// Removes everything.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         let data_bytes = self.record_bytes - self.key_bytes;
         *self = Self {
             version: self.version + 1,
@@ -275,7 +282,7 @@ impl Table {
     }
 
     /// Items by key (`Some(true)`: descending), or in the order they came.
-    pub(super) fn in_order(&mut self, ordered: Option<bool>) -> &[u32] {
+    pub fn in_order(&mut self, ordered: Option<bool>) -> &[u32] {
         if self.ordered_at != Some(self.version) {
             let mut order = std::mem::take(&mut self.order);
             order.clear();
