@@ -128,6 +128,13 @@ impl Table {
         &self.record(item)[self.key_bytes..]
     }
 
+    /// The data of an item, to be changed.
+    pub fn data_mut(&mut self, item: u32) -> &mut [u8] {
+        let at = item as usize;
+        let start = at % self.per_chunk * self.record_bytes;
+        &mut self.chunks[at / self.per_chunk][start + self.key_bytes..start + self.record_bytes]
+    }
+
     /// Writes the data of an item.
     pub fn set_data(&mut self, item: u32, data: &[u8]) {
         let at = item as usize;

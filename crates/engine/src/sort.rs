@@ -194,7 +194,8 @@ impl Sorted {
         row.is_some_and(|row| self.unique.passes(&self.plan, row))
     }
 
-    fn close(&mut self, world: &World) -> Outcome<()> {
+    /// Gives up the rows that are left.
+    pub fn close(&mut self, world: &World) -> Outcome<()> {
         match std::mem::replace(&mut self.rows, SortedRows::Done) {
             SortedRows::Runs(merged) => remove_utility_file(world, merged.0),
             SortedRows::Memory(_) | SortedRows::Done => Ok(()),

@@ -236,8 +236,18 @@ fn delete_named(world: &mut World, options: &Options, member: &str, span: &Span)
     Ok(())
 }
 
-/// Deletes a data set; false if there is none of the name.
+/// Deletes a data set and says so; false if there is none of the name.
 pub(crate) fn delete(world: &mut World, member: &Member, span: &Span) -> Outcome<bool> {
+    let deleted = remove(world, member, span)?;
+    if deleted {
+        let name = member.full_name();
+        world.note(&format!("Deleting {name} (memtype=DATA)."));
+    }
+    Ok(deleted)
+}
+
+/// Deletes a data set; false if there is none of the name.
+pub(crate) fn remove(world: &mut World, member: &Member, span: &Span) -> Outcome<bool> {
     let (name, library) = (member.full_name(), &member.library);
     if library.read_only {
         return Err(Failure::at(
@@ -254,7 +264,6 @@ pub(crate) fn delete(world: &mut World, member: &Member, span: &Span) -> Outcome
     if there.is_none() {
         return Ok(false);
     }
-    world.note(&format!("Deleting {name} (memtype=DATA)."));
     world
         .store
         .remove(channel, &path)

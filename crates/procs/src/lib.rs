@@ -16,6 +16,7 @@ mod print;
 mod reg;
 mod shown;
 mod sort;
+mod sql;
 mod table;
 mod target;
 
@@ -36,5 +37,6 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
         Box::new(print::Print),
         Box::new(reg::Reg),
         Box::new(sort::Sort),
+        Box::new(sql::Sql),
     ]
 }

@@ -133,6 +133,15 @@ impl Table {
         self.output.finish(world)
     }
 
+    /// Completes the data set with a note of the caller's in the place of the usual one.
+    pub(crate) fn finish_noting(
+        self,
+        world: &mut World,
+        note: impl FnOnce(&str, u64, u64) -> Option<String>,
+    ) -> Outcome<u64> {
+        self.output.finish_noting(world, note)
+    }
+
     /// Gives it up; an older one of the name stays.
     pub(crate) fn discard(self, world: &mut World) {
         self.output.discard(world);

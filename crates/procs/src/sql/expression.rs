@@ -9,17 +9,35 @@ use lang::cursor::Cursor;
 use super::syntax::{Case, Function, Part, Summary, part_name};
 
 /// Parentheses, CASE expressions and subqueries inside of each other: bounds the stack.
-const DEPTH_MAX: u32 = 50;
+const DEPTH_MAX: u32 = 150;
 
 /// Words that end an expression wherever they stand outside of parentheses.
 const ENDS: &[&str] = &[
-    "FROM", "WHERE", "HAVING", "UNION", "EXCEPT", "INTERSECT", "INTO", "ON", "WHEN", "THEN", "ELSE",
-    "END", "AS", "SET", "VALUES",
+    "FROM",
+    "WHERE",
+    "HAVING",
+    "UNION",
+    "EXCEPT",
+    "INTERSECT",
+    "INTO",
+    "ON",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "END",
+    "AS",
+    "SET",
+    "VALUES",
+    "JOIN",
 ];
+
+/// Words before JOIN.
+const JOINS: &[&str] = &["INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL"];
 
 /// Words that are operators, after which NOT is a prefix.
 const OPERATORS: &[&str] = &[
-    "AND", "OR", "NOT", "EQ", "NE", "LT", "LE", "GT", "GE", "LIKE", "CONTAINS", "BETWEEN", "MIN", "MAX",
+    "AND", "OR", "NOT", "EQ", "NE", "LT", "LE", "GT", "GE", "LIKE", "CONTAINS", "BETWEEN", "MIN",
+    "MAX",
 ];
 
 /// Reads the tokens of one statement.
@@ -136,7 +154,11 @@ impl<'a> Parser<'a> {
 
     fn ends(&self, word: &str) -> bool {
         let by = self.cursor.is_word_at(1, "BY");
-        is_one_of(word, ENDS) || (by && is_one_of(word, &["GROUP", "ORDER", "SEPARATED"]))
+        let join = self.cursor.is_word_at(1, "JOIN") || self.cursor.is_word_at(1, "OUTER");
+        is_one_of(word, ENDS)
+            || (by && is_one_of(word, &["GROUP", "ORDER", "SEPARATED"]))
+            || (join && is_one_of(word, JOINS))
+            || (word.eq_ignore_ascii_case("OUTER") && self.cursor.is_word_at(1, "UNION"))
     }
 
     /// Rewrites what stands next.
@@ -167,7 +189,7 @@ impl<'a> Parser<'a> {
                 Some(Part::Column { table, name })
             }
             TokenKind::Word(word) => match self.word(word, out)? {
-                Special::Part(part) => Some(part),
+                Special::Part(part) => Some(*part),
                 Special::Done => return Ok(()),
                 Special::Nothing => None,
             },
@@ -206,16 +228,16 @@ impl<'a> Parser<'a> {
         let queried = self.cursor.is_symbol_at(1, "(") && self.cursor.is_word_at(2, "SELECT");
         let called = self.cursor.is_symbol_at(1, "(");
         match word.to_ascii_uppercase().as_str() {
-            "CASE" => Ok(Special::Part(Part::Case(self.case()?))),
+            "CASE" => Ok(Special::part(Part::Case(self.case()?))),
             "EXISTS" if queried => {
                 self.skip(2);
                 let query = self.parenthesised_query()?;
-                Ok(Special::Part(Part::Exists(Box::new(query))))
+                Ok(Special::part(Part::Exists(Box::new(query))))
             }
             "CALCULATED" if !called => {
                 self.cursor.next();
                 let (name, _) = self.cursor.expect_name("a column")?;
-                Ok(Special::Part(Part::Calculated(name)))
+                Ok(Special::part(Part::Calculated(name)))
             }
             upper @ ("IN" | "NOTIN") if queried => {
                 self.among(upper == "NOTIN", out)?;
@@ -231,7 +253,7 @@ impl<'a> Parser<'a> {
             }
             _ if called => match Function::find(word) {
                 Some(function) if self.arguments() == 1 => {
-                    Ok(Special::Part(Part::Summary(self.summary(function)?)))
+                    Ok(Special::part(Part::Summary(self.summary(function)?)))
                 }
                 _ => Ok(Special::Nothing),
             },
@@ -309,9 +331,8 @@ impl<'a> Parser<'a> {
         self.skip(2);
         let distinct = (self.cursor.at_word("DISTINCT") || self.cursor.at_word("UNIQUE"))
             && !self.cursor.is_symbol_at(1, ")");
-        if distinct {
-            self.cursor.next();
-        } else if self.cursor.at_word("ALL") && !self.cursor.is_symbol_at(1, ")") {
+        let all = self.cursor.at_word("ALL") && !self.cursor.is_symbol_at(1, ")");
+        if distinct || all {
             self.cursor.next();
         }
         if self.cursor.at_word("OF") && !self.cursor.is_symbol_at(1, ")") {
@@ -364,8 +385,14 @@ impl<'a> Parser<'a> {
 }
 
 enum Special {
-    Part(Part),
+    Part(Box<Part>),
     /// Everything was rewritten.
     Done,
     Nothing,
+}
+
+impl Special {
+    fn part(part: Part) -> Self {
+        Self::Part(Box::new(part))
+    }
 }

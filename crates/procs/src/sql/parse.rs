@@ -11,8 +11,26 @@ use super::syntax::{
 
 /// Words that cannot be an alias without AS.
 const CLAUSES: &[&str] = &[
-    "WHERE", "GROUP", "HAVING", "ORDER", "ON", "LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL",
-    "JOIN", "UNION", "EXCEPT", "INTERSECT", "OUTER", "INTO", "SET", "VALUES", "SELECT",
+    "WHERE",
+    "GROUP",
+    "HAVING",
+    "ORDER",
+    "ON",
+    "LEFT",
+    "RIGHT",
+    "FULL",
+    "INNER",
+    "CROSS",
+    "NATURAL",
+    "JOIN",
+    "UNION",
+    "EXCEPT",
+    "INTERSECT",
+    "OUTER",
+    "INTO",
+    "SET",
+    "VALUES",
+    "SELECT",
 ];
 
 impl Parser<'_> {
@@ -144,7 +162,7 @@ impl Parser<'_> {
             }
         }
         if self.cursor.eat_word("INTO") {
-            self.into_targets(into)?;
+            self.targets(into)?;
         }
         let from = if self.cursor.eat_word("FROM") {
             Some(self.from()?)
@@ -241,7 +259,7 @@ impl Parser<'_> {
         format.ok_or_else(|| self.cursor.expected("a format").into())
     }
 
-    fn into_targets(&mut self, into: &mut Vec<Into>) -> Outcome<()> {
+    fn targets(&mut self, into: &mut Vec<Into>) -> Outcome<()> {
         loop {
             let span = self.cursor.span();
             let first = self.macro_name()?;
@@ -303,7 +321,9 @@ impl Parser<'_> {
         let (prefix, first, digits) = split(first).ok_or_else(failed)?;
         let last = match last.map(split) {
             None => u32::MAX,
-            Some(Some((other, last, _))) if other.eq_ignore_ascii_case(&prefix) && last >= first => {
+            Some(Some((other, last, _)))
+                if other.eq_ignore_ascii_case(&prefix) && last >= first =>
+            {
                 last
             }
             Some(_) => return Err(failed().into()),
@@ -337,9 +357,9 @@ impl Parser<'_> {
 
     fn joined(&mut self) -> Outcome<From> {
         self.enter()?;
-        let mut left = self.from_item()?;
+        let mut left = self.table_item()?;
         while let Some((kind, crossed)) = self.join_words()? {
-            let right = self.from_item()?;
+            let right = self.table_item()?;
             let condition = if crossed {
                 None
             } else {
@@ -384,7 +404,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    fn from_item(&mut self) -> Outcome<From> {
+    fn table_item(&mut self) -> Outcome<From> {
         let span = self.cursor.span();
         if self.cursor.eat_symbol("(") {
             if self.cursor.at_word("SELECT") || self.cursor.at_symbol("(") {

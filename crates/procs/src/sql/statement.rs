@@ -1,10 +1,11 @@
 //! The statements of PROC SQL.
 
 use engine::failure::Outcome;
+use engine::index::definition::Definition;
 use lang::ast::{DatasetRef, Expr, VariableKind};
 
 use super::expression::Parser;
-use super::syntax::{Definition, Statement};
+use super::syntax::{ColumnDefinition, Statement};
 
 impl Parser<'_> {
     /// A whole statement.
@@ -52,8 +53,9 @@ impl Parser<'_> {
         if self.cursor.at_word("VIEW") {
             return Err(self.cursor.not_yet("CREATE VIEW").into());
         }
-        if self.cursor.eat_word("UNIQUE") || self.cursor.at_word("INDEX") {
-            return self.create_index(span);
+        let unique = self.cursor.eat_word("UNIQUE");
+        if unique || self.cursor.at_word("INDEX") {
+            return self.create_index(span, unique);
         }
         self.cursor.expect_word("TABLE")?;
         let table = self.dataset(true)?;
@@ -75,14 +77,22 @@ impl Parser<'_> {
         Ok(Statement::CreateWith(table, columns))
     }
 
-    fn create_index(&mut self, span: base::diag::Span) -> Outcome<Statement> {
+    fn create_index(&mut self, span: base::diag::Span, unique: bool) -> Outcome<Statement> {
         self.cursor.expect_word("INDEX")?;
-        self.cursor.expect_name("the name of an index")?;
+        let (name, _) = self.cursor.expect_name("the name of an index")?;
         self.cursor.expect_word("ON")?;
-        self.dataset(false)?;
+        let table = self.dataset(false)?;
         self.cursor.expect_symbol("(")?;
-        self.names()?;
-        Ok(Statement::CreateIndex { span })
+        let definition = Definition {
+            name,
+            variables: self.names()?,
+            unique,
+        };
+        Ok(Statement::CreateIndex {
+            span,
+            table,
+            definition,
+        })
     }
 
     /// Names with commas up to the closing parenthesis.
@@ -98,17 +108,24 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    fn definition(&mut self) -> Outcome<Definition> {
-        for word in ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "DISTINCT"] {
-            let followed = ["KEY", "("].iter().any(|next| {
-                self.cursor.is_word_at(1, next) || self.cursor.is_symbol_at(1, next)
-            });
+    fn definition(&mut self) -> Outcome<ColumnDefinition> {
+        for word in [
+            "CONSTRAINT",
+            "PRIMARY",
+            "UNIQUE",
+            "CHECK",
+            "FOREIGN",
+            "DISTINCT",
+        ] {
+            let followed = ["KEY", "("]
+                .iter()
+                .any(|next| self.cursor.is_word_at(1, next) || self.cursor.is_symbol_at(1, next));
             if self.cursor.at_word(word) && (followed || word == "CONSTRAINT") {
                 return Err(self.cursor.not_yet(format!("{word} constraint")).into());
             }
         }
         let (name, span) = self.cursor.expect_name("the name of a column")?;
-        let mut column = Definition {
+        let mut column = ColumnDefinition {
             name,
             span,
             kind: VariableKind::Numeric,
@@ -120,7 +137,11 @@ impl Parser<'_> {
         self.column_type(&mut column)?;
         loop {
             let valued = self.cursor.is_symbol_at(1, "=");
-            let word = self.cursor.peek_word().unwrap_or_default().to_ascii_uppercase();
+            let word = self
+                .cursor
+                .peek_word()
+                .unwrap_or_default()
+                .to_ascii_uppercase();
             match word.as_str() {
                 "LABEL" | "FORMAT" | "INFORMAT" if valued => {
                     self.cursor.next();
@@ -139,8 +160,12 @@ impl Parser<'_> {
         }
     }
 
-    fn column_type(&mut self, column: &mut Definition) -> Outcome<()> {
-        let word = self.cursor.peek_word().unwrap_or_default().to_ascii_uppercase();
+    fn column_type(&mut self, column: &mut ColumnDefinition) -> Outcome<()> {
+        let word = self
+            .cursor
+            .peek_word()
+            .unwrap_or_default()
+            .to_ascii_uppercase();
         match word.as_str() {
             "CHAR" | "CHARACTER" | "VARCHAR" => column.kind = VariableKind::Character,
             "NUM" | "NUMERIC" | "INT" | "INTEGER" | "SMALLINT" | "FLOAT" | "DOUBLE" | "REAL"
@@ -204,9 +229,15 @@ impl Parser<'_> {
                 if rows.is_empty() {
                     columns = names;
                 } else if columns.len() != names.len()
-                    || !columns.iter().zip(&names).all(|(a, b)| a.eq_ignore_ascii_case(b))
+                    || !columns
+                        .iter()
+                        .zip(&names)
+                        .all(|(a, b)| a.eq_ignore_ascii_case(b))
                 {
-                    return Err(self.cursor.not_yet("SET clauses of different columns").into());
+                    return Err(self
+                        .cursor
+                        .not_yet("SET clauses of different columns")
+                        .into());
                 }
                 rows.push(sets.into_iter().map(|set| set.2).collect());
             }
@@ -268,12 +299,21 @@ impl Parser<'_> {
 
     fn drop(&mut self) -> Outcome<Statement> {
         self.cursor.next();
-        if self.cursor.at_word("INDEX") || self.cursor.at_word("VIEW") {
-            let what = format!(
-                "DROP {}",
-                self.cursor.peek_word().unwrap_or_default().to_ascii_uppercase()
-            );
-            return Err(self.cursor.not_yet(what).into());
+        let span = self.cursor.span();
+        if self.cursor.at_word("VIEW") {
+            return Err(self.cursor.not_yet("DROP VIEW").into());
+        }
+        if self.cursor.eat_word("INDEX") {
+            let mut names = Vec::new();
+            loop {
+                names.push(self.cursor.expect_name("the name of an index")?.0);
+                if !self.cursor.eat_symbol(",") {
+                    break;
+                }
+            }
+            self.cursor.expect_word("FROM")?;
+            let table = self.dataset(false)?;
+            return Ok(Statement::DropIndex { span, table, names });
         }
         self.cursor.expect_word("TABLE")?;
         let mut tables: Vec<DatasetRef> = Vec::new();

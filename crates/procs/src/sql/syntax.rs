@@ -3,6 +3,7 @@
 //! a variable with the part's number as its name in its place.
 
 use base::diag::Span;
+use engine::index::definition::Definition;
 use lang::ast::{DatasetRef, Expr, FormatRef, VariableKind};
 
 /// What a part's name starts with; no name of a program can.
@@ -207,7 +208,7 @@ pub(super) enum Target {
 
 /// A column of CREATE TABLE with column definitions.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Definition {
+pub(super) struct ColumnDefinition {
     pub(super) name: String,
     pub(super) span: Span,
     pub(super) kind: VariableKind,
@@ -223,9 +224,16 @@ pub(super) enum Statement {
     Select(Query),
     CreateAs(DatasetRef, Query),
     CreateLike(DatasetRef, DatasetRef),
-    CreateWith(DatasetRef, Vec<Definition>),
+    CreateWith(DatasetRef, Vec<ColumnDefinition>),
     CreateIndex {
         span: Span,
+        table: DatasetRef,
+        definition: Definition,
+    },
+    DropIndex {
+        span: Span,
+        table: DatasetRef,
+        names: Vec<String>,
     },
     InsertValues {
         into: DatasetRef,

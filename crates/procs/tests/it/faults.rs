@@ -18,6 +18,12 @@ const SORT: &str = "options sortsize=1m ubufsize=64k;
     data b; do i = 1 to 60000; k = 60000 - i; output; end; run;
     proc sort data=b out=d.a; by k; run;";
 
+/// A join and an order that both spill.
+const JOIN: &str = "options memsize=66m sortsize=1m ubufsize=64k;
+    data b; do i = 1 to 60000; k = 60000 - i; output; end; run;
+    proc sql; create table d.a as select x.i, y.k from b as x left join b as y on x.i = y.k
+    order by k; quit;";
+
 fn prepared() -> MemoryStore {
     let (_, store) = clean(MAKE);
     store
@@ -87,6 +93,22 @@ fn no_failing_call_loses_the_old_data_set() {
             calls > 0 || never.contains(&operation),
             "{operation} was never called"
         );
+    }
+}
+
+#[test]
+fn no_failing_call_of_a_join_loses_the_old_data_set() {
+    for operation in [
+        Operation::Create,
+        Operation::Open,
+        Operation::Write,
+        Operation::Read,
+        Operation::Rename,
+        Operation::Unlink,
+        Operation::Close,
+    ] {
+        let calls = fail_every_call(JOIN, operation, Fault::Fail(ErrorKind::StorageFull));
+        assert!(calls > 0, "{operation} was never called");
     }
 }
 

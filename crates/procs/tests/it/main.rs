@@ -20,4 +20,5 @@ mod procedures;
 mod reg;
 mod semantics;
 mod sorting;
+mod sql;
 mod textfiles;
