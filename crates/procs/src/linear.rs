@@ -73,11 +73,22 @@ impl Triangle {
         }
     }
 
-    /// The triangle of some of the columns, in another order.
-    pub(crate) fn of_columns(&mut self, chosen: &[usize]) -> Self {
+    /// The triangle with all rows in it.
+    pub(crate) fn settled(&mut self) -> &Self {
         if self.rows > 0 {
             self.rotate();
         }
+        self
+    }
+
+    /// Bytes that a triangle of so many columns takes.
+    pub(crate) fn bytes(columns: usize) -> u64 {
+        (columns * (columns + BLOCK) * size_of::<f64>()) as u64
+    }
+
+    /// The triangle of some of the columns, in another order.
+    pub(crate) fn of_columns(&mut self, chosen: &[usize]) -> Self {
+        self.settled();
         let mut triangle = Self::new(chosen.len());
         for row in 0..self.columns {
             triangle.add(|column| self.upper[chosen[column] * self.columns + row]);
@@ -104,6 +115,160 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
     sums.iter().sum()
 }
 
+/// Some columns brought to row echelon form: a column that depends on those before it takes no row,
+/// so that what comes after it is whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Echelon {
+    height: usize,
+    /// Column by column; what lies below a pivot is not looked at again.
+    cells: Vec<f64>,
+    /// The row of each regressor; `None` if it depends on those before it.
+    rows: Vec<Option<usize>>,
+    /// The regressor of each row.
+    pivots: Vec<usize>,
+}
+
+impl Echelon {
+    /// Of `cells` (column by column, `height` rows each): the first `regressors` columns are
+    /// reduced, the others go with them.
+    pub(crate) fn new(mut cells: Vec<f64>, height: usize, regressors: usize) -> Self {
+        let (mut rows, mut pivots) = (Vec::with_capacity(regressors), Vec::new());
+        for column in 0..regressors {
+            let rank = pivots.len();
+            let (done, right) = cells.split_at_mut((column + 1) * height);
+            let own = &mut done[column * height..];
+            let norm = length(own);
+            let rest = if rank < height { length(&own[rank..]) } else { 0.0 };
+            if rest <= SINGULAR * norm {
+                rows.push(None);
+                continue;
+            }
+            let pivot = if own[rank] > 0.0 { -rest } else { rest };
+            own[rank] -= pivot;
+            let square: f64 = own[rank..].iter().map(|cell| cell * cell).sum();
+            for other in right.chunks_exact_mut(height) {
+                let other = &mut other[rank..];
+                let product: f64 = own[rank..]
+                    .iter()
+                    .zip(&*other)
+                    .map(|(left, right)| left * right)
+                    .sum();
+                let along = 2.0 * product / square;
+                for (cell, own) in other.iter_mut().zip(&own[rank..]) {
+                    *cell -= along * own;
+                }
+            }
+            own[rank] = pivot;
+            rows.push(Some(rank));
+            pivots.push(column);
+        }
+        Self {
+            height,
+            cells,
+            rows,
+            pivots,
+        }
+    }
+
+    /// Of the `chosen` columns of a triangle, the last `responses` of which are no regressors.
+    pub(crate) fn of(triangle: &Triangle, chosen: &[usize], responses: usize) -> Self {
+        let height = triangle.columns;
+        let cells = chosen
+            .iter()
+            .flat_map(|column| {
+                let cells = &triangle.upper[column * height..(column + 1) * height];
+                cells.iter().copied()
+            })
+            .collect();
+        Self::new(cells, height, chosen.len() - responses)
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.pivots.len()
+    }
+
+    /// The regressors that do not depend on those before them, one for each row.
+    pub(crate) fn pivots(&self) -> &[usize] {
+        &self.pivots
+    }
+
+    /// The row of a regressor; `None` if it depends on those before it.
+    pub(crate) fn row_of(&self, regressor: usize) -> Option<usize> {
+        self.rows[regressor]
+    }
+
+    pub(crate) fn regressors(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn at(&self, row: usize, column: usize) -> f64 {
+        self.cells[column * self.height + row]
+    }
+
+    /// The last part of a column: what the rows of the pivots leave.
+    pub(crate) fn rest(&self, column: usize) -> &[f64] {
+        &self.cells[column * self.height + self.rank()..(column + 1) * self.height]
+    }
+
+    /// A column by the pivots' columns: their coefficients, in the order of the rows.
+    pub(crate) fn solve(&self, right: impl Fn(usize) -> f64) -> Vec<f64> {
+        let rank = self.rank();
+        let mut out: Vec<f64> = (0..rank).map(right).collect();
+        for row in (0..rank).rev() {
+            out[row] /= self.at(row, self.pivots[row]);
+            let own = out[row];
+            let column = &self.cells[self.pivots[row] * self.height..][..row];
+            for (cell, known) in out.iter_mut().zip(column) {
+                *cell -= known * own;
+            }
+        }
+        out
+    }
+
+    /// Solves R' x = right, where `right` has an element for each row.
+    pub(crate) fn solve_transposed(&self, right: &[f64]) -> Vec<f64> {
+        let mut out = right.to_vec();
+        for row in 0..self.rank() {
+            let column = &self.cells[self.pivots[row] * self.height..][..=row];
+            let known: f64 = column[..row].iter().zip(&out).map(|(cell, x)| cell * x).sum();
+            out[row] = (out[row] - known) / column[row];
+        }
+        out
+    }
+
+    /// Estimates for a response, one for every regressor; zero where it depends on others.
+    pub(crate) fn estimates(&self, response: usize) -> Vec<f64> {
+        let solution = self.solve(|row| self.at(row, response));
+        let mut estimates = vec![0.0; self.regressors()];
+        for (pivot, value) in self.pivots.iter().zip(solution) {
+            estimates[*pivot] = value;
+        }
+        estimates
+    }
+
+    /// Sum of squares of a response that the regressors leave.
+    pub(crate) fn error(&self, response: usize) -> f64 {
+        self.rest(response).iter().map(|cell| cell * cell).sum()
+    }
+
+    /// Diagonal of the inverse of X'X; zero where a regressor depends on others.
+    pub(crate) fn inverse_diagonal(&self) -> Vec<f64> {
+        let mut diagonal = vec![0.0; self.rank()];
+        for unit in 0..self.rank() {
+            let column = self.solve(|row| f64::from(u8::from(row == unit)));
+            for (sum, part) in diagonal.iter_mut().zip(&column) {
+                *sum += part * part;
+            }
+        }
+        let of = |row: &Option<usize>| row.map_or(0.0, |row| diagonal[row]);
+        self.rows.iter().map(of).collect()
+    }
+}
+
+fn length(cells: &[f64]) -> f64 {
+    cells.iter().map(|cell| cell * cell).sum::<f64>().sqrt()
+}
+
 /// Estimates of one dependent variable: the last column of a triangle on the others.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fit {
@@ -117,68 +282,24 @@ pub(crate) struct Fit {
     pub(crate) singular: Vec<bool>,
     /// Sum of squares of the residuals.
     pub(crate) error: f64,
+    /// The regressors' columns, for what else is asked of them.
+    pub(crate) echelon: Echelon,
 }
 
 impl Fit {
-    /// Fits the last column of `triangle` to the others.
-    pub(crate) fn new(triangle: &Triangle) -> Self {
-        let count = triangle.columns - 1;
-        let column_norm = |column: usize| {
-            let squares: f64 = (0..=column)
-                .map(|row| triangle.at(row, column).powi(2))
-                .sum();
-            squares.sqrt()
-        };
-        let singular: Vec<bool> = (0..count)
-            .map(|column| triangle.at(column, column).abs() <= SINGULAR * column_norm(column))
-            .collect();
-        let mut error = triangle.at(count, count).powi(2);
-        let mut sequential = Vec::with_capacity(count);
-        for (column, singular) in singular.iter().enumerate() {
-            let square = triangle.at(column, count).powi(2);
-            sequential.push(if *singular { 0.0 } else { square });
-            if *singular {
-                error += square;
-            }
-        }
-        let mut estimates = vec![0.0; count];
-        solve(triangle, &singular, &mut estimates, |row| {
-            triangle.at(row, count)
-        });
-        let mut inverse_diagonal = vec![0.0; count];
-        let mut column = vec![0.0; count];
-        for unit in 0..count {
-            if singular[unit] {
-                continue;
-            }
-            solve(triangle, &singular, &mut column, |row| {
-                f64::from(u8::from(row == unit))
-            });
-            for (sum, part) in inverse_diagonal.iter_mut().zip(&column) {
-                *sum += part * part;
-            }
-        }
+    /// Fits the last of the `chosen` columns of `triangle` to the others.
+    pub(crate) fn new(triangle: &Triangle, chosen: &[usize]) -> Self {
+        let echelon = Echelon::of(triangle, chosen, 1);
+        let response = chosen.len() - 1;
+        let sequential = |row: &Option<usize>| row.map_or(0.0, |row| echelon.at(row, response).powi(2));
         Self {
-            estimates,
-            inverse_diagonal,
-            sequential,
-            singular,
-            error,
+            estimates: echelon.estimates(response),
+            inverse_diagonal: echelon.inverse_diagonal(),
+            sequential: echelon.rows.iter().map(sequential).collect(),
+            singular: echelon.rows.iter().map(Option::is_none).collect(),
+            error: echelon.error(response),
+            echelon,
         }
-    }
-}
-
-/// Solves R x = right from below; what is singular is zero.
-fn solve(triangle: &Triangle, singular: &[bool], out: &mut [f64], right: impl Fn(usize) -> f64) {
-    for row in (0..out.len()).rev() {
-        if singular[row] {
-            out[row] = 0.0;
-            continue;
-        }
-        let known: f64 = (row + 1..out.len())
-            .map(|column| triangle.at(row, column) * out[column])
-            .sum();
-        out[row] = (right(row) - known) / triangle.at(row, row);
     }
 }
 
@@ -192,7 +313,7 @@ mod tests {
             triangle.add(|column| row[column]);
         }
         let all: Vec<usize> = (0..rows[0].len()).collect();
-        Fit::new(&triangle.of_columns(&all))
+        Fit::new(&triangle.of_columns(&all), &all)
     }
 
     #[test]
@@ -210,6 +331,29 @@ mod tests {
         let fit = fit(&rows);
         assert!((fit.estimates[1] - 2.0).abs() < 1e-5, "{fit:?}");
         assert!((fit.error - 250.0).abs() < 0.01, "{fit:?}");
+    }
+
+    #[test]
+    fn what_follows_a_column_that_depends_on_others_loses_nothing() {
+        let row = |number: i32| {
+            let (x, z) = (f64::from(number), f64::from(number * number % 7));
+            (x, z, 1.0 + x + 2.0 * z + f64::from(number * 5 % 3))
+        };
+        let rows = |between: bool| -> Vec<Vec<f64>> {
+            let of = |number| {
+                let (x, z, y) = row(number);
+                if between {
+                    vec![1.0, x, 2.0 * x + 1.0, z, y]
+                } else {
+                    vec![1.0, x, z, y]
+                }
+            };
+            (0..500).map(of).collect()
+        };
+        let (with, without) = (fit(&rows(true)), fit(&rows(false)));
+        assert_eq!(with.singular, [false, false, true, false]);
+        assert!((with.error - without.error).abs() < 1e-9, "{with:?}");
+        assert!((with.estimates[3] - without.estimates[2]).abs() < 1e-12);
     }
 
     #[test]

@@ -285,8 +285,7 @@ impl<'a> Design<'a> {
         let model = bound.model;
         let intercept: &[usize] = if model.intercept { &[0] } else { &[] };
         let columns = [intercept, &bound.regressors, &[dependent]].concat();
-        let triangle = group.triangle.of_columns(&columns);
-        let fit = Fit::new(&triangle);
+        let fit = Fit::new(group.triangle.settled(), &columns);
         let moments = group.triangle.of_columns(&[0, dependent]);
         let dependent_mean = moments.at(0, 1) / moments.at(0, 0);
         let first = usize::from(model.intercept);
