@@ -83,6 +83,15 @@ impl ClassVariable {
         }
     }
 
+    /// The bytes that order levels as their format shows them.
+    pub(crate) fn order(&self, part: &[u8]) -> Vec<u8> {
+        if self.by_format {
+            self.level(part)
+        } else {
+            part.to_owned()
+        }
+    }
+
     /// What tells the level of a part of a key, for a variable that is grouped by its format.
     fn level(&self, part: &[u8]) -> Vec<u8> {
         let mut told = Vec::new();

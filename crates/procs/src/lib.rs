@@ -6,9 +6,13 @@ mod contents;
 mod copy;
 mod datasets;
 mod delete;
+mod diagnostics;
 mod distribution;
+mod effects;
+mod figures;
 mod format;
 mod freq;
+mod glm;
 mod levels;
 mod linear;
 mod means;
@@ -32,6 +36,7 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
         Box::new(delete::Delete),
         Box::new(format::Formats),
         Box::new(freq::Freq),
+        Box::new(glm::Glm),
         Box::new(means::Means("MEANS")),
         Box::new(means::Means("SUMMARY")),
         Box::new(print::Print),

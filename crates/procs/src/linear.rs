@@ -120,7 +120,7 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Echelon {
     height: usize,
-    /// Column by column; what lies below a pivot is not looked at again.
+    /// Column by column.
     cells: Vec<f64>,
     /// The row of each regressor; `None` if it depends on those before it.
     rows: Vec<Option<usize>>,
@@ -138,8 +138,13 @@ impl Echelon {
             let (done, right) = cells.split_at_mut((column + 1) * height);
             let own = &mut done[column * height..];
             let norm = length(own);
-            let rest = if rank < height { length(&own[rank..]) } else { 0.0 };
+            let rest = if rank < height {
+                length(&own[rank..])
+            } else {
+                0.0
+            };
             if rest <= SINGULAR * norm {
+                own[rank..].fill(0.0);
                 rows.push(None);
                 continue;
             }
@@ -159,6 +164,7 @@ impl Echelon {
                 }
             }
             own[rank] = pivot;
+            own[rank + 1..].fill(0.0);
             rows.push(Some(rank));
             pivots.push(column);
         }
@@ -230,7 +236,11 @@ impl Echelon {
         let mut out = right.to_vec();
         for row in 0..self.rank() {
             let column = &self.cells[self.pivots[row] * self.height..][..=row];
-            let known: f64 = column[..row].iter().zip(&out).map(|(cell, x)| cell * x).sum();
+            let known: f64 = column[..row]
+                .iter()
+                .zip(&out)
+                .map(|(cell, x)| cell * x)
+                .sum();
             out[row] = (out[row] - known) / column[row];
         }
         out
@@ -291,7 +301,8 @@ impl Fit {
     pub(crate) fn new(triangle: &Triangle, chosen: &[usize]) -> Self {
         let echelon = Echelon::of(triangle, chosen, 1);
         let response = chosen.len() - 1;
-        let sequential = |row: &Option<usize>| row.map_or(0.0, |row| echelon.at(row, response).powi(2));
+        let sequential =
+            |row: &Option<usize>| row.map_or(0.0, |row| echelon.at(row, response).powi(2));
         Self {
             estimates: echelon.estimates(response),
             inverse_diagonal: echelon.inverse_diagonal(),

@@ -9,14 +9,14 @@ use engine::failure::{Failure, Outcome};
 use engine::procedure::Procedure;
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
-use sas7bdat::{Kind, Variable, missing};
+use sas7bdat::{Variable, missing};
 
 use self::statements::{Model, OutputStatement, Statements, parse};
 use crate::by::ByGroups;
 use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::linear::{Fit, Triangle};
 use crate::table::Table;
-use crate::target::named_fields;
+use crate::target::numeric;
 
 /// PROC REG.
 pub(crate) struct Reg;
@@ -160,20 +160,6 @@ fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
         input.filter(condition)?;
     }
     Ok(input)
-}
-
-fn numeric(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
-    let fields = named_fields(input, lists)?;
-    match fields
-        .iter()
-        .find(|field| field.variable.kind == Kind::Character)
-    {
-        Some(text) => Err(Failure::world(format!(
-            "Variable {} in list does not match type prescribed for this list.",
-            text.variable.name
-        ))),
-        None => Ok(fields),
-    }
 }
 
 impl<'a> Design<'a> {

@@ -67,6 +67,21 @@ pub(crate) fn named_fields(input: &Input, lists: &[VariableList]) -> Outcome<Vec
         .collect())
 }
 
+/// The variables that `lists` name, which must be numbers.
+pub(crate) fn numeric(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Field>> {
+    let fields = named_fields(input, lists)?;
+    match fields
+        .iter()
+        .find(|field| field.variable.kind == Kind::Character)
+    {
+        Some(text) => Err(Failure::world(format!(
+            "Variable {} in list does not match type prescribed for this list.",
+            text.variable.name
+        ))),
+        None => Ok(fields),
+    }
+}
+
 /// A WHERE statement replaces an earlier one.
 pub(crate) fn replace_where(known: &mut Option<Expr>, condition: Expr, world: &mut World) {
     if known.replace(condition).is_some() {

@@ -474,6 +474,13 @@ impl Input {
         file.close().map_err(|error| Failure::store(&name, &error))
     }
 
+    /// Closes a file that was read once more; the first reading is noted and recorded.
+    pub fn close_again(self) -> Outcome<()> {
+        let name = self.member.full_name();
+        let FileSource(file) = self.reader.into_source();
+        file.close().map_err(|error| Failure::store(&name, &error))
+    }
+
     /// Closes the file, notes what was read and adds it to the step's record.
     pub fn finish(mut self, world: &mut World) -> Outcome<u64> {
         self.tell_index(world);

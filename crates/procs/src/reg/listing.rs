@@ -4,6 +4,7 @@ use engine::format::best;
 use engine::session::World;
 
 use super::Result;
+use crate::figures::{probability, statistic};
 
 /// A value in eleven columns, as SAS prints sums of squares and estimates: five decimals, none from
 /// ten thousand on.
@@ -18,28 +19,6 @@ fn eleven(value: f64) -> String {
         format!("{value:.0}")
     } else {
         format!("{value:.5}")
-    }
-}
-
-fn statistic(value: f64) -> String {
-    if value.is_nan() {
-        ".".to_owned()
-    } else if value.is_infinite() {
-        "Infty".to_owned()
-    } else if value.abs() >= 1e6 {
-        best(value, 8).trim().to_owned()
-    } else {
-        format!("{value:.2}")
-    }
-}
-
-fn probability(value: f64) -> String {
-    if value.is_nan() {
-        ".".to_owned()
-    } else if value < 0.0001 {
-        "<.0001".to_owned()
-    } else {
-        format!("{value:.4}")
     }
 }
 
