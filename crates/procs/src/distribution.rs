@@ -1,7 +1,7 @@
 //! Probabilities that procedures print; whatever the arguments, a missing value where there is none.
 
 use sas7bdat::missing;
-use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, StudentsT};
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
 /// Degrees of freedom are counts of rows or parameters; with more than this many nothing changes in
 /// the digits that a double has.
@@ -29,6 +29,13 @@ pub(crate) fn t_probability(t: f64, degrees: f64) -> f64 {
 pub(crate) fn t_quantile(probability: f64, degrees: f64) -> f64 {
     let student = student(degrees).filter(|_| probability > 0.0 && probability < 1.0);
     student.map_or_else(missing::missing, |student| student.inverse_cdf(probability))
+}
+
+/// The value that a standard normal variable stays below with `probability`.
+pub(crate) fn normal_quantile(probability: f64) -> f64 {
+    let known = probability > 0.0 && probability < 1.0;
+    let normal = Normal::new(0.0, 1.0).ok().filter(|_| known);
+    normal.map_or_else(missing::missing, |normal| normal.inverse_cdf(probability))
 }
 
 /// Probability of an F value at least as large.

@@ -3,6 +3,7 @@
 
 pub(crate) mod classes;
 pub(crate) mod design;
+pub(crate) mod estimable;
 pub(crate) mod written;
 
 use engine::dataset::input::{Field, Input};

@@ -153,3 +153,27 @@ impl Grid {
         world.listing.line("");
     }
 }
+
+/// Class variables with their levels: as many as the line has room for.
+pub(crate) fn class_levels<'a>(
+    world: &mut World,
+    classes: impl Iterator<Item = (&'a str, &'a [String])>,
+) {
+    let mut grid = Grid::new(3, &["Class", "Levels", "Values"]);
+    let room = world.listing.line_size().saturating_sub(40).max(20);
+    for (name, labels) in classes {
+        let mut text = String::new();
+        for label in labels {
+            if text.len() + label.len() + 5 > room {
+                text.push_str(" ...");
+                break;
+            }
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(label);
+        }
+        grid.row([name.to_owned(), format!("{:>6}", labels.len()), text]);
+    }
+    grid.print(world, "Class Level Information");
+}

@@ -1,7 +1,6 @@
 //! PROC GLM: one pass over the input, which OUTPUT follows with a second one a BY group behind.
 
 mod cells;
-mod estimable;
 mod listing;
 mod means;
 mod output;
@@ -18,7 +17,6 @@ use lang::ast::{ProcStep, VariableList};
 use sas7bdat::missing;
 
 use self::cells::{Cells, Products, Taken};
-use self::estimable::General;
 use self::output::Outputs;
 use self::statements::{Model, Statements, parse};
 use crate::by::ByGroups;
@@ -26,6 +24,7 @@ use crate::distribution::t_quantile;
 use crate::effects::Effects;
 use crate::effects::classes::{ClassData, Coding, Ordered, out_of_memory};
 use crate::effects::design::Design;
+use crate::effects::estimable::{self, General};
 use crate::linear::{Echelon, Triangle};
 use crate::target::{named_fields, numeric};
 

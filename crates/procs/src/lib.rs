@@ -15,7 +15,9 @@ mod freq;
 mod glm;
 mod levels;
 mod linear;
+mod logistic;
 mod means;
+mod observations;
 mod print;
 mod reg;
 mod shown;
@@ -37,6 +39,8 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
         Box::new(format::Formats),
         Box::new(freq::Freq),
         Box::new(glm::Glm),
+        Box::new(logistic::Logistic("LOGISTIC")),
+        Box::new(logistic::Logistic("HPLOGISTIC")),
         Box::new(means::Means("MEANS")),
         Box::new(means::Means("SUMMARY")),
         Box::new(print::Print),

@@ -77,7 +77,8 @@ impl ClassStatement {
 }
 
 impl ClassOptions {
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Outcome<()> {
+    /// Reads one option.
+    pub(crate) fn read(&mut self, cursor: &mut Cursor<'_>) -> Outcome<()> {
         let (name, span) = cursor.expect_name("an option of CLASS")?;
         match name.to_ascii_uppercase().as_str() {
             "DESC" | "DESCENDING" => self.descending = true,
@@ -193,6 +194,11 @@ impl ClassData {
             column.levels = Levels::new();
             column.keys.clear();
         }
+    }
+
+    /// A class variable by number.
+    pub(crate) fn variable(&self, number: usize) -> &ClassVariable {
+        &self.columns[number].classes.variables[0]
     }
 
     /// The class variables.

@@ -7,7 +7,7 @@ use super::{Analysis, Bound, Group};
 use crate::by::ByGroups;
 use crate::distribution::{f_probability, t_probability};
 use crate::effects::classes::Ordered;
-use crate::figures::{Grid, aligned, filled, probability, statistic};
+use crate::figures::{Grid, aligned, class_levels, filled, probability, statistic};
 
 /// Prints what a BY group gave.
 pub(super) fn group(
@@ -26,7 +26,10 @@ pub(super) fn group(
     world.listing.centered_line("The GLM Procedure");
     world.listing.line("");
     if !levels.is_empty() {
-        class_levels(world, levels);
+        let named = levels
+            .iter()
+            .map(|class| (class.name.as_str(), class.labels.as_slice()));
+        class_levels(world, named);
     }
     let mut counts = Grid::new(1, &["", ""]);
     counts.row([
@@ -41,29 +44,6 @@ pub(super) fn group(
     for analysis in analyses {
         dependent(world, bound, levels, analysis);
     }
-}
-
-/// `Class`, `Levels`, `Values`.
-pub(crate) fn class_levels(world: &mut World, levels: &[Ordered]) {
-    let mut grid = Grid::new(3, &["Class", "Levels", "Values"]);
-    // As many values as the line has room for, then dots.
-    let room = world.listing.line_size().saturating_sub(40).max(20);
-    for class in levels {
-        let mut text = String::new();
-        for label in &class.labels {
-            if text.len() + label.len() + 5 > room {
-                text.push_str(" ...");
-                break;
-            }
-            if !text.is_empty() {
-                text.push(' ');
-            }
-            text.push_str(label);
-        }
-        let count = format!("{:>6}", class.labels.len());
-        grid.row([class.name.clone(), count, text]);
-    }
-    grid.print(world, "Class Level Information");
 }
 
 fn dependent(world: &mut World, bound: &Bound<'_>, levels: &[Ordered], analysis: &Analysis) {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::harness::{rows, run_on, store};
+use crate::harness::{clean, rows, run_on, store};
 use crate::oracle::{csv, digits, oracles, put};
 
 /// The listing with one blank between words.
@@ -109,4 +109,113 @@ fn nist_analyses_of_variance_come_out_to_the_certified_digits() {
         println!("{name}: between {between:.1}, within {within:.1}, F {f:.1}");
         assert!(between.min(within).min(f) >= wanted, "{name}");
     }
+}
+
+const UNBALANCED: &str = "data d.g; do i = 1 to 200; a = mod(i, 3); b = mod(mod(i * i, 7), 4);
+    x = mod(i * 13, 29) / 7; w = mod(i * 17, 23) / 5;
+    y = a + 2 * b + 0.5 * a * b + 0.7 * x - 0.3 * w + 0.2 * x * a + mod(i * 31, 37) / 6; output;
+    end; run;";
+
+#[test]
+fn crossed_classes_and_covariates_agree_with_statsmodels() {
+    let (ran, store) = clean(&format!(
+        "{UNBALANCED} proc glm data=d.g; class a b; model y = a b a*b x w / ss1 ss2 ss3;
+           output out=d.p p=p r=r; run; quit;
+         proc glm data=d.g; class b a; model y = a x x*a b w / ss3 solution; run; quit;
+         proc means data=d.p noprint; var r; output out=d.m uss=u; run;"
+    ));
+    let text = words(&ran.listing);
+    // statsmodels 0.15.0, anova_lm(ols("y ~ C(a,Sum)*C(b,Sum)+x+w"), typ=1, 2, 3) and
+    // "y ~ C(a,Sum)*x+C(b,Sum)+w" with typ=3.
+    for part in [
+        "Error 189 634.846295 3.358975",
+        "Type I SS Mean Square F Value Pr > F a 2 499.4094917 249.7047459 74.34 <.0001 \
+         b 2 838.0452543 419.0226272 124.75 <.0001 a*b 4 30.7779978 7.6944995 2.29 0.0612",
+        "Type II SS Mean Square F Value Pr > F a 2 487.4163075 243.7081538 72.55 <.0001 \
+         b 2 856.7317178 428.3658589 127.53 <.0001 a*b 4 22.1218439",
+        "Type III SS Mean Square F Value Pr > F a 2 503.3727201 251.6863601 74.93 <.0001 \
+         b 2 852.6098469 426.3049235 126.92 <.0001 a*b 4 22.1218439 5.5304610 1.65 0.1643 \
+         x 1 216.3236265 216.3236265 64.40 <.0001 w 1 22.6595247 22.6595247 6.75 0.0101",
+        "Error 191 642.051621 3.361527",
+        "a 2 68.0648414 34.0324207 10.12 <.0001 x 1 218.2810531 218.2810531 64.94 <.0001 \
+         x*a 2 14.9165176 7.4582588 2.22 0.1115 b 2 848.3543487 424.1771744 126.19 <.0001 \
+         w 1 32.2816762 32.2816762 9.60 0.0022",
+    ] {
+        assert!(text.contains(part), "{part}:\n{}", ran.listing);
+    }
+    let sum = rows(&store, "/data/m.sas7bdat").remove(0);
+    let sum: f64 = sum.split(' ').next_back().unwrap().parse().unwrap();
+    assert!(digits(sum, 634.846_295_046_810_8) > 11.0, "{sum}");
+}
+
+#[test]
+fn singular_parameters_are_flagged_and_the_last_level_is_zero() {
+    let (ran, _) = clean(&format!(
+        "{UNBALANCED} proc glm data=d.g; class a; model y = a x / solution; run; quit;"
+    ));
+    let text = words(&ran.listing);
+    assert!(text.contains("a 2 0.00000000 B . . ."), "{}", ran.listing);
+    assert!(
+        text.contains("followed by the letter 'B' are not uniquely estimable"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nested_effects_and_bars() {
+    let (ran, _) = clean(&format!(
+        "{UNBALANCED} proc glm data=d.g; class a b; model y = a b(a) / ss1; run; quit;
+         proc glm data=d.g; class a b; model y = a|b / ss1; run; quit;"
+    ));
+    let text = words(&ran.listing);
+    // a, and all cells: 2 and 6 degrees of freedom; the same model written with crossed effects.
+    assert!(
+        text.contains("b(a) 6 ") && text.contains("a*b 4 "),
+        "{}",
+        ran.listing
+    );
+    let errors: Vec<&str> = text
+        .match_indices("Error 191 ")
+        .map(|(at, _)| &text[at..at + 25])
+        .collect();
+    assert!(errors.len() == 2 && errors[0] == errors[1], "{errors:?}");
+}
+
+#[test]
+fn empty_cells_are_told_apart() {
+    let (ran, _) = clean(&format!(
+        "{UNBALANCED} proc glm data=d.g; where not (a = 2 and b = 2); class a b; model y = a b a*b;
+           lsmeans a b a*b / stderr; run; quit;"
+    ));
+    let text = words(&ran.listing);
+    assert!(text.contains("2 Non-est . ."), "{}", ran.listing);
+}
+
+#[test]
+fn by_groups_follow_each_other_in_the_output() {
+    let (_, store) = clean(
+        "data d.a; do g = 1 to 3; do i = 1 to 20; a = mod(i, 2 + g); x = mod(i * 7, 5);
+           y = g * x + a; if i = 20 then y = .; output; end; end; run;
+         proc glm data=d.a noprint; by g; class a; model y = a x; output out=d.p p=p r=r stdp=s; run;",
+    );
+    let lines = rows(&store, "/data/p.sas7bdat");
+    assert_eq!(lines.len(), 60);
+    for line in lines {
+        let cells: Vec<&str> = line.split(' ').collect();
+        let number = |place: usize| -> f64 { cells[place].parse().unwrap() };
+        let wanted = number(0) * number(3) + number(2);
+        assert!((number(5) - wanted).abs() < 1e-9, "{line}");
+        assert_eq!(cells[6] == ".", cells[1] == "20", "{line}");
+    }
+}
+
+#[test]
+fn combinations_that_do_not_fit_into_memory_stop_the_step() {
+    let ran = run_on(
+        Arc::new(store()),
+        "options memsize=64m sortsize=1m; data d.a; do i = 1 to 60000; y = mod(i, 7); output; end; run;
+         proc glm data=d.a; class i; model y = i; run; quit;",
+    );
+    assert_eq!(ran.exit, 2);
+    assert!(ran.log.contains("insufficient memory"), "{}", ran.log);
 }

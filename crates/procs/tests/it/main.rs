@@ -12,6 +12,7 @@ mod harness;
 mod hashes;
 mod indexes;
 mod log;
+mod logistic;
 mod macros;
 mod means;
 mod members;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::effects::Effect;
+use super::Effect;
 use crate::linear::Echelon;
 
 /// What is so small beside 1 in a row of coefficients is zero.
@@ -11,7 +11,7 @@ const NOTHING: f64 = 1e-8;
 
 /// The rows of the general form of estimable functions: 1 at a pivot, and the coefficients of the
 /// columns that depend on it.
-pub(super) struct General {
+pub(crate) struct General {
     /// Columns that depend on others.
     dependent: Vec<usize>,
     /// For each of them, its coefficients on the pivots.
@@ -19,7 +19,7 @@ pub(super) struct General {
 }
 
 impl General {
-    pub(super) fn new(echelon: &Echelon) -> Self {
+    pub(crate) fn new(echelon: &Echelon) -> Self {
         let dependent: Vec<usize> = (0..echelon.regressors())
             .filter(|column| echelon.row_of(*column).is_none())
             .collect();
@@ -39,7 +39,7 @@ impl General {
     }
 
     /// Whether a combination of parameters is estimable.
-    pub(super) fn is_estimable(&self, function: &[f64], echelon: &Echelon) -> bool {
+    pub(crate) fn is_estimable(&self, function: &[f64], echelon: &Echelon) -> bool {
         let size = function
             .iter()
             .fold(1.0, |most: f64, value| most.max(value.abs()));
@@ -56,7 +56,7 @@ impl General {
     /// The hypothesis of Type III of an effect, as coefficients of the pivots' parameters: it holds
     /// parameters of the effect and of those that contain it, and is orthogonal to all that holds
     /// only parameters of the latter.
-    pub(super) fn type_three(
+    pub(crate) fn type_three(
         &self,
         echelon: &Echelon,
         own: &Range<usize>,
@@ -101,7 +101,7 @@ impl General {
 }
 
 /// Columns of the effects that contain effect `index`; those of an intercept are not among them.
-pub(super) fn containing(
+pub(crate) fn containing(
     effects: &[Effect],
     ranges: &[Range<usize>],
     index: usize,
@@ -116,7 +116,7 @@ pub(super) fn containing(
 }
 
 /// Degrees of freedom and sum of squares of a hypothesis.
-pub(super) fn square(
+pub(crate) fn square(
     echelon: &Echelon,
     response: usize,
     hypothesis: Vec<Vec<f64>>,

@@ -1,0 +1,522 @@
+//! PROC LOGISTIC and PROC HPLOGISTIC: one pass over the input puts the model's variables into
+//! [`Observations`], which every iteration reads; OUTPUT reads the input once more, a BY group behind.
+
+mod estimates;
+mod fit;
+mod likelihood;
+mod listing;
+mod output;
+mod selection;
+mod statements;
+
+use engine::dataset::input::{Field, Input};
+use engine::expr::Slot;
+use engine::failure::{Failure, Outcome};
+use engine::procedure::Procedure;
+use engine::session::World;
+use lang::ast::{ProcStep, VariableList};
+use sas7bdat::Encoding;
+
+use self::estimates::Estimates;
+use self::fit::{Fitted, Test};
+use self::likelihood::{HEAD, LANES, Problem};
+use self::output::Outputs;
+use self::selection::{Step, select};
+use self::statements::{Method, Model, Statements, parse};
+use crate::by::ByGroups;
+use crate::effects::classes::{Chosen, ClassData, Coding, Ordered, out_of_memory};
+use crate::effects::design::Design;
+use crate::effects::{Effect, Effects};
+use crate::observations::Observations;
+use crate::target::{named_fields, numeric};
+
+/// PROC LOGISTIC or PROC HPLOGISTIC.
+pub(crate) struct Logistic(pub(crate) &'static str);
+
+impl Procedure for Logistic {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        let statements = parse(self.0, step, world)?;
+        let Some(model) = &statements.model else {
+            let message = format!("PROC {} needs a MODEL statement", self.0);
+            return Err(Failure::at(&step.span, message));
+        };
+        let mut input = open(&statements, world)?;
+        let mut bound = Bound::new(self.0, &statements, model, &input, world)?;
+        let mut by = match &statements.by {
+            Some(list) => Some(ByGroups::new(&input, list, world)?),
+            None => None,
+        };
+        let mut outputs = Outputs::create(&bound, &input, world)?;
+        let mut estimates = Estimates::default();
+        if statements.printed {
+            world.listing.begin();
+        }
+        let done = bound.pass(&mut input, by.as_mut(), &mut outputs, &mut estimates, world);
+        if statements.printed {
+            world.listing.end();
+        }
+        if let Err(failure) = done {
+            outputs.discard(world);
+            estimates.discard(world);
+            return Err(failure);
+        }
+        input.finish(world)?;
+        estimates.finish(world)?;
+        outputs.finish(world)
+    }
+}
+
+fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
+    let mut input = Input::open(world, &statements.data)?;
+    if let Some(condition) = &statements.condition {
+        input.filter(condition)?;
+    }
+    Ok(input)
+}
+
+/// The statements with their variables found.
+struct Bound<'a> {
+    /// LOGISTIC or HPLOGISTIC.
+    name: &'static str,
+    statements: &'a Statements,
+    model: &'a Model,
+    response: ClassData,
+    response_field: Field,
+    classes: ClassData,
+    class_fields: Vec<Field>,
+    effects: Effects,
+    weight: Option<Slot>,
+    freq: Option<Slot>,
+    threads: usize,
+    limit: u64,
+    encoding: Encoding,
+}
+
+/// Rows of a BY group.
+struct Group {
+    observations: Observations,
+    rows: u64,
+    read: f64,
+    used: f64,
+    weight: f64,
+    /// Frequency and weight of each response, by its number.
+    profile: Vec<(f64, f64)>,
+}
+
+/// What the analysis of a BY group gave.
+struct Analysis {
+    /// Responses, the event of a binary model first.
+    responses: Ordered,
+    classes: Vec<Ordered>,
+    design: Design,
+    intercepts: usize,
+    read: f64,
+    used: f64,
+    weight: f64,
+    /// Frequency and weight of the responses in order.
+    profile: Vec<(f64, f64)>,
+    /// Effects in the model.
+    active: Vec<bool>,
+    fitted: Fitted,
+    /// Log likelihood of the model without effects.
+    null: f64,
+    score: Test,
+    steps: Vec<Step>,
+    odds_test: Option<Test>,
+    bins: Vec<f64>,
+}
+
+/// A row's numbers.
+#[derive(Default)]
+struct Values {
+    code: Vec<u32>,
+    codes: Vec<u32>,
+    row: Vec<f64>,
+}
+
+impl<'a> Bound<'a> {
+    fn new(
+        name: &'static str,
+        statements: &'a Statements,
+        model: &'a Model,
+        input: &Input,
+        world: &mut World,
+    ) -> Outcome<Self> {
+        let limit = world.options.sort_memory();
+        let single = |list: &Option<VariableList>| match list {
+            Some(list) => numeric(input, std::slice::from_ref(list))
+                .map(|fields| fields.first().map(|field| field.slot)),
+            None => Ok(None),
+        };
+        let mut response = named_fields(input, std::slice::from_ref(&model.response))?;
+        let mut class_fields = Vec::new();
+        let mut options = Vec::new();
+        for (list, own) in &statements.classes.items {
+            let fields = named_fields(input, std::slice::from_ref(list))?;
+            options.extend(fields.iter().map(|_| own.clone()));
+            class_fields.extend(fields);
+        }
+        statements.attributes.apply(input, &mut response, world)?;
+        statements
+            .attributes
+            .apply(input, &mut class_fields, world)?;
+        let [response_field] = response.as_slice() else {
+            return Err(Failure::at(
+                &model.span,
+                "The model has one response variable",
+            ));
+        };
+        let effects = Effects::new(&model.effects, &class_fields, input)?;
+        let of = class_fields.iter().cloned().zip(options).collect();
+        let threads = statements.threads.map_or(world.threads(), |threads| {
+            usize::try_from(threads).unwrap_or(usize::MAX)
+        });
+        let response = vec![(response_field.clone(), model.options.clone())];
+        Ok(Self {
+            name,
+            statements,
+            model,
+            response: ClassData::new(response, &world.formats, limit / 16),
+            response_field: response_field.clone(),
+            classes: ClassData::new(of, &world.formats, limit / 8),
+            class_fields,
+            effects,
+            weight: single(&statements.weight)?,
+            freq: single(&statements.freq)?,
+            threads: if name == "HPLOGISTIC" { threads } else { 1 },
+            limit,
+            encoding: input.metadata().encoding,
+        })
+    }
+
+    fn width(&self) -> usize {
+        HEAD + self.effects.covariates.len() + self.class_fields.len()
+    }
+
+    fn group(&self, world: &mut World) -> Outcome<Group> {
+        let always = self.name == "LOGISTIC";
+        Ok(Group {
+            observations: Observations::new(self.width(), self.limit / 2, always, world)?,
+            rows: 0,
+            read: 0.0,
+            used: 0.0,
+            weight: 0.0,
+            profile: Vec::new(),
+        })
+    }
+
+    fn pass(
+        &mut self,
+        input: &mut Input,
+        mut by: Option<&mut ByGroups>,
+        outputs: &mut Outputs,
+        estimates: &mut Estimates,
+        world: &mut World,
+    ) -> Outcome<()> {
+        let mut group = self.group(world)?;
+        let mut values = Values::default();
+        while let Some(row) = input.next_row()? {
+            if let Some(by) = &mut by
+                && by.begins(row)?
+            {
+                if !by.row().is_empty() {
+                    let full = std::mem::replace(&mut group, self.group(world)?);
+                    self.end(full, Some(by), outputs, estimates, world)?;
+                }
+                by.enter(row);
+            }
+            self.take(&mut group, row, &mut values, world)?;
+        }
+        if by.as_ref().is_none_or(|by| !by.row().is_empty()) {
+            self.end(group, by.as_deref(), outputs, estimates, world)?;
+        }
+        Ok(())
+    }
+
+    /// The row's covariates and level numbers behind its head; false if one is missing.
+    fn values(&mut self, row: &[u8], values: &mut Values) -> Outcome<bool> {
+        let classes = self.classes.codes(row, &mut values.codes)?;
+        values.row.clear();
+        values.row.resize(HEAD, 0.0);
+        let covariates = self
+            .effects
+            .covariates
+            .iter()
+            .map(|field| field.slot.number(row));
+        values.row.extend(covariates);
+        values
+            .row
+            .extend(values.codes.iter().map(|code| f64::from(*code)));
+        Ok(classes && !values.row.iter().any(|value| value.is_nan()))
+    }
+
+    fn take(
+        &mut self,
+        group: &mut Group,
+        row: &[u8],
+        values: &mut Values,
+        world: &mut World,
+    ) -> Outcome<()> {
+        group.rows += 1;
+        let complete = self.values(row, values)?;
+        let times = self.freq.map_or(1.0, |slot| slot.number(row).trunc());
+        if times.is_nan() || times < 1.0 {
+            return Ok(());
+        }
+        group.read += times;
+        let weight = self.weight.map_or(1.0, |slot| slot.number(row));
+        if !complete || weight.is_nan() || weight <= 0.0 {
+            return Ok(());
+        }
+        if !self.response.codes(row, &mut values.code)? {
+            return Ok(());
+        }
+        let code = values.code[0] as usize;
+        if group.profile.len() <= code {
+            group.profile.resize(code + 1, (0.0, 0.0));
+        }
+        group.profile[code].0 += times;
+        group.profile[code].1 += times * weight;
+        group.used += times;
+        group.weight += times * weight;
+        values.row[..HEAD].copy_from_slice(&[f64::from(values.code[0]), weight, times]);
+        group.observations.push(&values.row, world)
+    }
+
+    fn end(
+        &mut self,
+        mut group: Group,
+        by: Option<&ByGroups>,
+        outputs: &mut Outputs,
+        estimates: &mut Estimates,
+        world: &mut World,
+    ) -> Outcome<()> {
+        group.observations.complete()?;
+        let analysis = self.analyse(&group)?;
+        group.observations.remove(world)?;
+        listing::notes(world, self, &analysis);
+        if self.statements.printed {
+            listing::group(world, self, &analysis, by);
+        }
+        estimates.write(self, &analysis, by, world)?;
+        outputs.group(self, &analysis, group.rows)?;
+        self.classes.clear();
+        self.response.clear();
+        Ok(())
+    }
+
+    /// The responses in order.
+    fn responses(&self) -> Outcome<Ordered> {
+        let mut list = self
+            .response
+            .ordered(Coding::Effect, self.encoding)
+            .map_err(Failure::world)?;
+        let mut responses = list.remove(0);
+        let count = responses.labels.len();
+        if count < 2 {
+            let message = "All observations have the same response. No statistics are computed.";
+            return Err(Failure::world(message));
+        }
+        if count == 2 {
+            let event = match &self.model.event {
+                Some(Chosen::First) => Some(0),
+                Some(Chosen::Last) => Some(1),
+                Some(Chosen::Value(value)) => {
+                    let known = responses
+                        .labels
+                        .iter()
+                        .position(|label| label == value.trim());
+                    Some(known.ok_or_else(|| {
+                        let message = format!("The EVENT= value {value} is not a response");
+                        Failure::at(&self.model.span, message)
+                    })?)
+                }
+                None => self
+                    .model
+                    .options
+                    .reference
+                    .is_some()
+                    .then_some(1 - responses.reference),
+            };
+            if event == Some(1) {
+                responses.labels.swap(0, 1);
+                responses.keys.swap(0, 1);
+                responses.codes.swap(0, 1);
+            }
+        }
+        Ok(responses)
+    }
+
+    fn analyse(&self, group: &Group) -> Outcome<Analysis> {
+        if group.used == 0.0 {
+            return Err(Failure::world(
+                "No valid observations due to at least one missing value.",
+            ));
+        }
+        let responses = self.responses()?;
+        let count = responses.labels.len();
+        if count > 2 && !self.model.intercept {
+            let message = "NOINT with more than two responses is not implemented yet";
+            return Err(Failure::at(&self.model.span, message));
+        }
+        let intercepts = if self.model.intercept { count - 1 } else { 0 };
+        let coding = if self.name == "HPLOGISTIC" {
+            Coding::Glm
+        } else {
+            Coding::Effect
+        };
+        let classes = self
+            .classes
+            .ordered(coding, self.encoding)
+            .map_err(Failure::world)?;
+        let effects = &self.effects.effects;
+        let design = Design::new(effects, &classes, intercepts, None, self.limit / 8)?;
+        let columns = design.columns as u64;
+        if columns * columns * 8 * (LANES as u64 + 8) > self.limit / 4 {
+            return Err(out_of_memory(design.columns, "parameters", self.limit));
+        }
+        let mut places = vec![0; count];
+        for (place, code) in responses.codes.iter().enumerate() {
+            places[*code] = place;
+        }
+        let problem = Problem {
+            observations: &group.observations,
+            design: &design,
+            places,
+            responses: count,
+            intercepts,
+            covariates: self.effects.covariates.len(),
+            width: self.width(),
+            threads: self.threads,
+        };
+        let profile: Vec<(f64, f64)> = responses
+            .codes
+            .iter()
+            .map(|code| group.profile[*code])
+            .collect();
+        let start = start(&profile, design.columns, intercepts);
+        let all = vec![true; effects.len()];
+        let first = problem.sums(&start, &all, false)?;
+        let slopes: Vec<usize> = (intercepts..design.columns).collect();
+        let cuts: Vec<usize> = (0..intercepts).collect();
+        let full_score = fit::score(&first, design.columns, &cuts, &slopes);
+        let chosen = select(self, &problem, start, &first)?;
+        let in_model: Vec<usize> = problem.columns(&chosen.active).split_off(intercepts);
+        let score = if chosen.active.iter().all(|active| *active) {
+            full_score
+        } else {
+            fit::score(&first, design.columns, &cuts, &in_model)
+        };
+        let wanted = self.statements.printed && !in_model.is_empty();
+        let bins = if wanted && self.name == "LOGISTIC" {
+            problem
+                .sums(&chosen.fitted.beta, &chosen.active, true)?
+                .bins
+        } else {
+            Vec::new()
+        };
+        let odds_test = if count > 2 && wanted {
+            Some(odds_test(
+                &problem,
+                &chosen.fitted,
+                &chosen.active,
+                &in_model,
+            )?)
+        } else {
+            None
+        };
+        Ok(Analysis {
+            null: first.likelihood,
+            responses,
+            classes,
+            intercepts,
+            read: group.read,
+            used: group.used,
+            weight: group.weight,
+            profile,
+            active: chosen.active,
+            fitted: chosen.fitted,
+            steps: chosen.steps,
+            score,
+            odds_test,
+            bins,
+            design,
+        })
+    }
+}
+
+/// The intercepts that fit without effects.
+fn start(profile: &[(f64, f64)], columns: usize, intercepts: usize) -> Vec<f64> {
+    let mut start = vec![0.0; columns];
+    let total: f64 = profile.iter().map(|(_, weight)| weight).sum();
+    let mut below = 0.0;
+    for (cut, (_, weight)) in profile.iter().take(intercepts).enumerate() {
+        below += weight;
+        start[cut] = (below / (total - below)).ln();
+    }
+    start
+}
+
+/// Score test of equal slopes.
+fn odds_test(
+    problem: &Problem<'_>,
+    fitted: &Fitted,
+    active: &[bool],
+    slopes: &[usize],
+) -> Outcome<Test> {
+    let free: Vec<usize> = slopes
+        .iter()
+        .copied()
+        .filter(|column| fitted.free[*column])
+        .collect();
+    let (gradient, information) = problem.unequal(&fitted.beta, active, slopes)?;
+    let size = gradient.len();
+    let own = slopes.len() + 1;
+    let columns: Vec<usize> = (0..size)
+        .filter(|index| index % own == 0 || free.contains(&slopes[index % own - 1]))
+        .collect();
+    let (inverse, _) = fit::invert(&information, size, &columns);
+    Ok(Test {
+        square: fit::dot(&fit::times(&inverse, &gradient), &gradient),
+        degrees: (free.len() * (problem.responses - 2)) as f64,
+    })
+}
+
+impl Analysis {
+    /// Effects in the model with their columns.
+    fn effects<'a>(&'a self, bound: &'a Bound<'_>) -> impl Iterator<Item = (usize, &'a Effect)> {
+        let effects = bound.effects.effects.iter().enumerate();
+        effects.filter(|(index, _)| self.active[*index])
+    }
+
+    /// Names of the parameters of an effect, and their levels.
+    fn parameters(&self, bound: &Bound<'_>, index: usize) -> Vec<(String, String)> {
+        let effect = &bound.effects.effects[index];
+        let of = |places: &Vec<usize>| {
+            let label =
+                |(class, place): (&usize, &usize)| self.classes[*class].labels[*place].clone();
+            let labels: Vec<String> = effect.classes.iter().zip(places).map(label).collect();
+            (effect.name.clone(), labels.join(" "))
+        };
+        self.design.effects[index].levels.iter().map(of).collect()
+    }
+
+    fn parameters_free(&self) -> f64 {
+        self.fitted.free.iter().filter(|free| **free).count() as f64
+    }
+}
+
+impl Method {
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::Forward => "Forward",
+            Self::Backward => "Backward",
+            Self::Stepwise => "Stepwise",
+        }
+    }
+}
