@@ -97,6 +97,12 @@ impl Triangle {
         triangle
     }
 
+    /// Sum of squares of a column.
+    pub(crate) fn norm_square(&self, column: usize) -> f64 {
+        let cells = &self.upper[column * self.columns..(column + 1) * self.columns];
+        cells.iter().map(|cell| cell * cell).sum()
+    }
+
     /// Element of R.
     pub(crate) fn at(&self, row: usize, column: usize) -> f64 {
         self.upper[column * self.columns + row]

@@ -1,6 +1,8 @@
 //! PROC REG: one pass over the input for all models of a run group, a second one for OUTPUT.
 
 mod listing;
+mod output;
+mod selection;
 mod statements;
 
 use engine::dataset::input::{Field, Input};
@@ -11,7 +13,9 @@ use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
 use sas7bdat::{Variable, missing};
 
-use self::statements::{Model, OutputStatement, Statements, parse};
+use self::output::Outputs;
+use self::selection::Step;
+use self::statements::{Model, Statements, parse};
 use crate::by::ByGroups;
 use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::linear::{Fit, Triangle};
@@ -58,6 +62,8 @@ struct Design<'a> {
 /// A BY group taken in.
 struct Group {
     triangle: Triangle,
+    /// Rows in the data set.
+    rows: u64,
     /// Rows with FREQ: read, and used.
     read: f64,
     used: f64,
@@ -67,8 +73,13 @@ struct Group {
 struct Result<'a> {
     model: &'a Model,
     dependent: String,
+    dependent_column: usize,
+    /// Columns of the parameters, and their names.
+    columns: Vec<usize>,
     names: Vec<String>,
     fit: Fit,
+    /// How SELECTION= came to the regressors, with their names.
+    steps: Vec<(Step, String)>,
     read: f64,
     used: f64,
     model_degrees: f64,
@@ -107,10 +118,10 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
         )?),
         None => None,
     };
+    let mut outputs = Outputs::create(statements, &design, world)?;
     if statements.printed {
         world.listing.begin();
     }
-    let mut fits = Vec::new();
     let done = design.pass(&mut input, by.as_mut(), |by, group| {
         let results = design.results(group);
         if statements.printed {
@@ -127,13 +138,7 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
         if let Some(estimates) = &mut estimates {
             estimates.write(by, &design, &results)?;
         }
-        fits.push(
-            results
-                .into_iter()
-                .map(|result| result.fit.estimates)
-                .collect(),
-        );
-        Ok(())
+        outputs.group(&design, &results, group.rows)
     });
     if statements.printed {
         world.listing.end();
@@ -142,16 +147,14 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
         if let Some(estimates) = estimates {
             estimates.table.discard(world);
         }
+        outputs.discard(world);
         return Err(failure);
     }
     input.finish(world)?;
     if let Some(estimates) = estimates {
         estimates.table.finish(world)?;
     }
-    for output in &statements.outputs {
-        write_output(output, statements, &design, &fits, world)?;
-    }
-    Ok(())
+    outputs.finish(world)
 }
 
 fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
@@ -200,6 +203,7 @@ impl<'a> Design<'a> {
     fn group(&self) -> Group {
         Group {
             triangle: Triangle::new(self.fields.len() + 1),
+            rows: 0,
             read: 0.0,
             used: 0.0,
         }
@@ -232,6 +236,7 @@ impl<'a> Design<'a> {
 
     #[inline]
     fn take(&self, group: &mut Group, row: &[u8]) {
+        group.rows += 1;
         let times = self
             .freq
             .as_ref()
@@ -270,7 +275,18 @@ impl<'a> Design<'a> {
     fn result(&self, bound: &Bound<'a>, dependent: usize, group: &mut Group) -> Result<'a> {
         let model = bound.model;
         let intercept: &[usize] = if model.intercept { &[0] } else { &[] };
-        let columns = [intercept, &bound.regressors, &[dependent]].concat();
+        let (regressors, steps) = match model.selection {
+            Some(selection) => selection::Field {
+                triangle: group.triangle.settled(),
+                intercept: model.intercept,
+                regressors: &bound.regressors,
+                dependent,
+                used: group.used,
+            }
+            .choose(selection),
+            None => (bound.regressors.clone(), Vec::new()),
+        };
+        let columns = [intercept, &regressors, &[dependent]].concat();
         let fit = Fit::new(group.triangle.settled(), &columns);
         let moments = group.triangle.of_columns(&[0, dependent]);
         let dependent_mean = moments.at(0, 1) / moments.at(0, 0);
@@ -306,6 +322,12 @@ impl<'a> Design<'a> {
         Result {
             model,
             dependent: name(&dependent),
+            dependent_column: dependent,
+            columns: columns[..columns.len() - 1].to_vec(),
+            steps: steps
+                .into_iter()
+                .map(|step| (step.clone(), name(&step.column)))
+                .collect(),
             names: columns[..columns.len() - 1].iter().map(name).collect(),
             read: group.read,
             used: group.used,
@@ -414,106 +436,4 @@ impl Estimates {
         }
         Ok(())
     }
-}
-
-/// Reads the input once more and writes it with predicted values and residuals.
-fn write_output(
-    output: &OutputStatement,
-    statements: &Statements,
-    design: &Design<'_>,
-    fits: &[Vec<Vec<f64>>],
-    world: &mut World,
-) -> Outcome<()> {
-    let mut input = open(statements, world)?;
-    let mut by = match &statements.by {
-        Some(list) => Some(ByGroups::new(&input, list, world)?),
-        None => None,
-    };
-    let bound = &design.models[output.model];
-    let earlier: usize = design.models[..output.model]
-        .iter()
-        .map(|model| model.dependents.len())
-        .sum();
-    let variables = output_variables(output, bound, design, &input);
-    let (first, dependents) = (input.fields().len(), bound.dependents.len());
-    let encoding = input.metadata().encoding;
-    let mut table = Table::create(world, &output.out, variables, "REG", encoding)?;
-    let copy = table.copier(input.fields());
-    let regressors: Vec<Slot> = bound
-        .regressors
-        .iter()
-        .map(|column| design.fields[column - 1].slot)
-        .collect();
-    let mut group = 0usize;
-    let mut write = |input: &mut Input, table: &mut Table| -> Outcome<()> {
-        while let Some(row) = input.next_row()? {
-            if let Some(by) = &mut by
-                && by.begins(row)?
-            {
-                group += 1;
-                by.enter(row);
-            }
-            let fit = &fits[group.saturating_sub(1)];
-            table.copy(&copy, row);
-            for dependent in 0..dependents {
-                let estimates = &fit[earlier + dependent];
-                let predicted = predict(estimates, &regressors, row, bound.model.intercept);
-                if dependent < output.predicted.len() {
-                    table.number(first + dependent, predicted);
-                }
-                if dependent < output.residual.len() {
-                    let slot = &design.fields[bound.dependents[dependent] - 1].slot;
-                    let residual = slot.number(row) - predicted;
-                    let place = first + output.predicted.len().min(dependents) + dependent;
-                    table.number(place, missing::normalize(residual));
-                }
-            }
-            table.write()?;
-        }
-        Ok(())
-    };
-    if let Err(failure) = write(&mut input, &mut table) {
-        table.discard(world);
-        return Err(failure);
-    }
-    input.finish(world)?;
-    table.finish(world)?;
-    Ok(())
-}
-
-/// The input's variables, then predicted values, then residuals.
-fn output_variables(
-    output: &OutputStatement,
-    bound: &Bound<'_>,
-    design: &Design<'_>,
-    input: &Input,
-) -> Vec<Variable> {
-    let mut variables: Vec<Variable> = input
-        .fields()
-        .iter()
-        .map(|field| field.variable.clone())
-        .collect();
-    for (what, names) in [
-        ("Predicted Value", &output.predicted),
-        ("Residual", &output.residual),
-    ] {
-        for (name, dependent) in names.iter().zip(&bound.dependents) {
-            let mut variable = Variable::numeric(name.clone());
-            let of = &design.fields[dependent - 1].variable.name;
-            variable.label = format!("{what} of {of}");
-            variables.push(variable);
-        }
-    }
-    variables
-}
-
-fn predict(estimates: &[f64], regressors: &[Slot], row: &[u8], intercept: bool) -> f64 {
-    let first = usize::from(intercept);
-    let constant = if intercept { estimates[0] } else { 0.0 };
-    let sum: f64 = regressors
-        .iter()
-        .zip(&estimates[first..])
-        .map(|(slot, estimate)| slot.number(row) * estimate)
-        .sum();
-    missing::normalize(constant + sum)
 }

@@ -4,7 +4,8 @@ use engine::format::best;
 use engine::session::World;
 
 use super::Result;
-use crate::figures::{probability, statistic};
+use super::selection::Method;
+use crate::figures::{Grid, fixed, probability, statistic};
 
 /// A value in eleven columns, as SAS prints sums of squares and estimates: five decimals, none from
 /// ten thousand on.
@@ -25,6 +26,10 @@ fn eleven(value: f64) -> String {
 /// Prints one model of one dependent variable.
 pub(super) fn print(world: &mut World, result: &Result<'_>) {
     heading(world, result);
+    steps(world, result);
+    if result.names.is_empty() {
+        return;
+    }
     variance(world, result);
     summary(world, result);
     if result.fit.singular.iter().any(|singular| *singular) {
@@ -58,6 +63,72 @@ fn heading(world: &mut World, result: &Result<'_>) {
         listing.line("NOTE: No intercept in model. R-Square is redefined.");
         listing.line("");
     }
+}
+
+/// How SELECTION= came to the model.
+fn steps(world: &mut World, result: &Result<'_>) {
+    let Some(selection) = result.model.selection else {
+        return;
+    };
+    let name = match selection.method {
+        Method::Forward => "Forward",
+        Method::Backward => "Backward",
+        Method::Stepwise => "Stepwise",
+    };
+    for (number, (step, variable)) in result.steps.iter().enumerate() {
+        let title = if selection.method == Method::Backward {
+            "Elimination"
+        } else {
+            "Selection"
+        };
+        let what = if step.entered { "Entered" } else { "Removed" };
+        world
+            .listing
+            .centered_line(&format!("{name} {title}: Step {}", number + 1));
+        let (r_square, c) = (step.r_square, step.c);
+        world.listing.centered_line(&format!(
+            "Variable {variable} {what}: R-Square = {r_square:.4} and C(p) = {c:.4}"
+        ));
+        world.listing.line("");
+    }
+    let headings = [
+        "Step",
+        "Variable\nEntered",
+        "Variable\nRemoved",
+        "Number\nVars In",
+        "Partial\nR-Square",
+        "Model\nR-Square",
+        "C(p)",
+        "F Value",
+        "Pr > F",
+    ];
+    let mut grid = Grid::new(3, &headings);
+    for (number, (step, variable)) in result.steps.iter().enumerate() {
+        let own = |entered: bool| {
+            if step.entered == entered {
+                variable.clone()
+            } else {
+                String::new()
+            }
+        };
+        grid.row([
+            (number + 1).to_string(),
+            own(true),
+            own(false),
+            step.count.to_string(),
+            format!("{:.4}", step.partial),
+            format!("{:.4}", step.r_square),
+            fixed(step.c, 9, 4),
+            statistic(step.f),
+            probability(step.probability),
+        ]);
+    }
+    let title = if selection.method == Method::Backward {
+        "Elimination"
+    } else {
+        "Selection"
+    };
+    grid.print(world, &format!("Summary of {name} {title}"));
 }
 
 fn variance(world: &mut World, result: &Result<'_>) {

@@ -5,6 +5,8 @@ use engine::session::World;
 use lang::ast::{ByList, DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 
+use super::selection::{Method, Selection};
+use crate::diagnostics::{OutputStatement, output_statement};
 use crate::target::{dataset_value, input_or_last, replace_where, unknown};
 
 /// One run group as it was written.
@@ -17,7 +19,8 @@ pub(super) struct Statements {
     pub(super) freq: Option<VariableList>,
     pub(super) condition: Option<Expr>,
     pub(super) models: Vec<Model>,
-    pub(super) outputs: Vec<OutputStatement>,
+    /// OUTPUT statements with the number of the model before them.
+    pub(super) outputs: Vec<(usize, OutputStatement)>,
 }
 
 /// A MODEL statement.
@@ -34,14 +37,7 @@ pub(super) struct Model {
     pub(super) ss1: bool,
     /// Confidence limits of the estimates.
     pub(super) limits: bool,
-}
-
-/// An OUTPUT statement, for the model before it.
-pub(super) struct OutputStatement {
-    pub(super) model: usize,
-    pub(super) out: DatasetRef,
-    pub(super) predicted: Vec<String>,
-    pub(super) residual: Vec<String>,
+    pub(super) selection: Option<Selection>,
 }
 
 /// Reads a run group.
@@ -124,38 +120,7 @@ impl Statements {
                 .fail("OUTPUT comes after the MODEL it belongs to")
                 .into());
         };
-        let (mut out, mut predicted, mut residual) = (None, Vec::new(), Vec::new());
-        while let Some(word) = cursor.peek_word() {
-            let word = word.to_ascii_uppercase();
-            match word.as_str() {
-                "OUT" => {
-                    cursor.next();
-                    out = Some(dataset_value(cursor)?);
-                }
-                "P" | "PREDICTED" | "R" | "RESIDUAL" => {
-                    cursor.next();
-                    cursor.expect_symbol("=")?;
-                    let list = if word.starts_with('P') {
-                        &mut predicted
-                    } else {
-                        &mut residual
-                    };
-                    while cursor.peek_word().is_some() && !cursor.is_symbol_at(1, "=") {
-                        list.push(cursor.expect_name("a name")?.0);
-                    }
-                }
-                _ => return Err(unknown(cursor, "REG", "statistic of OUTPUT")),
-            }
-        }
-        let Some(out) = out else {
-            return Err(cursor.fail("OUTPUT needs OUT=").into());
-        };
-        self.outputs.push(OutputStatement {
-            model,
-            out,
-            predicted,
-            residual,
-        });
+        self.outputs.push((model, output_statement(cursor, "REG")?));
         Ok(())
     }
 }
@@ -183,10 +148,26 @@ fn model(cursor: &mut Cursor<'_>, name: String) -> Outcome<Model> {
         vif: false,
         ss1: false,
         limits: false,
+        selection: None,
     };
+    let (mut method, mut entry, mut stay) = (None, None, None);
     if cursor.eat_symbol("/") {
         while let Some(word) = cursor.peek_word() {
             match word.to_ascii_uppercase().as_str() {
+                "SELECTION" => {
+                    cursor.next();
+                    cursor.expect_symbol("=")?;
+                    method = selection_method(cursor)?;
+                    continue;
+                }
+                "SLENTRY" | "SLE" => {
+                    entry = Some(level(cursor)?);
+                    continue;
+                }
+                "SLSTAY" | "SLS" => {
+                    stay = Some(level(cursor)?);
+                    continue;
+                }
                 "NOINT" => model.intercept = false,
                 "NOPRINT" => model.printed = false,
                 "VIF" => model.vif = true,
@@ -197,8 +178,49 @@ fn model(cursor: &mut Cursor<'_>, name: String) -> Outcome<Model> {
             cursor.next();
         }
     }
+    model.selection = method.map(|method| Selection {
+        method,
+        entry: entry.unwrap_or(if method == Method::Forward { 0.5 } else { 0.15 }),
+        stay: stay.unwrap_or(if method == Method::Backward {
+            0.1
+        } else {
+            0.15
+        }),
+    });
     if !model.intercept && model.regressors.is_empty() {
         return Err(Failure::at(&span, "A model with NOINT needs a regressor"));
     }
     Ok(model)
+}
+
+/// The method of SELECTION=; `None` for NONE.
+fn selection_method(cursor: &mut Cursor<'_>) -> Outcome<Option<Method>> {
+    let method = match cursor
+        .peek_word()
+        .unwrap_or("")
+        .to_ascii_uppercase()
+        .as_str()
+    {
+        "NONE" => None,
+        "FORWARD" | "F" => Some(Method::Forward),
+        "BACKWARD" | "B" => Some(Method::Backward),
+        "STEPWISE" => Some(Method::Stepwise),
+        _ => return Err(unknown(cursor, "REG", "selection method")),
+    };
+    cursor.next();
+    Ok(method)
+}
+
+/// `= level` behind the option's name.
+fn level(cursor: &mut Cursor<'_>) -> Outcome<f64> {
+    cursor.next();
+    cursor.expect_symbol("=")?;
+    let level = cursor.expect_number()?;
+    if (0.0..=1.0).contains(&level) {
+        Ok(level)
+    } else {
+        Err(cursor
+            .fail("A significance level is between 0 and 1")
+            .into())
+    }
 }

@@ -219,3 +219,78 @@ fn a_step_without_a_model_is_refused() {
     assert_eq!(ran.exit, 2);
     assert!(ran.log.contains("needs a MODEL statement"), "{}", ran.log);
 }
+
+#[test]
+fn selections_of_the_fitness_example_take_the_published_steps() {
+    let Some(oracles) = oracles() else { return };
+    let (names, data) = csv(&oracles.join("data/fitness.csv"));
+    let store = store();
+    put(&store, "fitness", &names, &data);
+    let listing = |options: &str| {
+        let program = format!(
+            "proc reg data=d.fitness outest=d.e;
+             model Oxygen=Age Weight RunTime RunPulse RestPulse MaxPulse / selection={options};
+             run; quit;"
+        );
+        let ran = run_on(Arc::new(store.clone()), &program);
+        assert_eq!(ran.exit, 0, "{}", ran.log);
+        ran.listing.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // SAS/STAT User's Guide, PROC REG, "Aerobic Fitness Prediction".
+    let forward = listing("forward");
+    let steps = "1 RunTime 1 0.7434 0.7434 13.6988 84.01 <.0001 2 Age 2 0.0209 0.7642 12.3894 2.48 0.1267 \
+        3 RunPulse 3 0.0468 0.8111 6.9596 6.70 0.0154 4 MaxPulse 4 0.0257 0.8368 4.8800 4.10 0.0533 \
+        5 Weight 5 0.0112 0.8480 5.1063 1.84 0.1871";
+    assert!(forward.contains(steps), "{forward}");
+    let stepwise = listing("stepwise");
+    assert!(
+        stepwise.contains("4 MaxPulse 4 0.0257") && !stepwise.contains("5 Weight"),
+        "{stepwise}"
+    );
+    let backward = listing("backward");
+    let steps = "1 RestPulse 5 0.0007 0.8480 5.1063 0.11 0.7473 2 Weight 4 0.0112 0.8368 4.8800 1.84 0.1871";
+    assert!(backward.contains(steps), "{backward}");
+    let row = rows(&store, "/data/e.sas7bdat").remove(0);
+    assert_eq!(
+        row.split(' ').filter(|cell| *cell == ".").count(),
+        2,
+        "what is out is missing: {row}"
+    );
+}
+
+#[test]
+fn statistics_of_observations_agree_with_statsmodels() {
+    let (_, store) = clean(
+        "data d.g; do i = 1 to 200; a = mod(i, 3); b = mod(mod(i * i, 7), 4);
+           x = mod(i * 13, 29) / 7; w = mod(i * 17, 23) / 5;
+           y = a + 2 * b + 0.5 * a * b + 0.7 * x - 0.3 * w + 0.2 * x * a + mod(i * 31, 37) / 6; output;
+           end; run;
+         proc reg data=d.g noprint; model y = x w; output out=d.p(keep=p--di) p=p stdp=s lclm=lm uclm=um
+           lcl=l ucl=u h=h student=st rstudent=rs cookd=c press=pr dffits=di; run; quit;
+         proc glm data=d.g noprint; model y = x w; output out=d.q(keep=p--di) p=p stdp=s lclm=lm
+           uclm=um lcl=l ucl=u h=h student=st rstudent=rs cookd=c press=pr dffits=di; run; quit;",
+    );
+    // statsmodels 0.15.0, ols("y~x+w").fit().get_prediction() and get_influence(), first row.
+    let known = [
+        6.916_685,
+        0.302_436,
+        6.320_257,
+        7.513_113,
+        0.615_183,
+        13.218_187,
+        0.009_039_33,
+        0.758_354_78,
+        0.757_534_11,
+        0.001_748_65,
+        2.423_315_23,
+        0.072_350_61,
+    ];
+    for path in ["/data/p.sas7bdat", "/data/q.sas7bdat"] {
+        let row = rows(&store, path).remove(0);
+        let found: Vec<f64> = row.split(' ').map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(found.len(), known.len());
+        for (found, known) in found.iter().zip(known) {
+            assert!((found - known).abs() < 1e-6, "{path}: {found} {known}");
+        }
+    }
+}
