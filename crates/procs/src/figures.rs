@@ -40,6 +40,11 @@ pub(crate) fn fixed(value: f64, width: usize, decimals: usize) -> String {
     }
 }
 
+/// Digits before the point.
+fn whole_digits(value: f64) -> usize {
+    format!("{:.0}", value.floor()).len()
+}
+
 /// Columns that share their decimals: as many as the largest value leaves of `width`, at most
 /// eight.
 pub(crate) fn aligned(values: &[f64], width: usize) -> Vec<String> {
@@ -47,9 +52,7 @@ pub(crate) fn aligned(values: &[f64], width: usize) -> Vec<String> {
         .iter()
         .filter(|value| value.is_finite())
         .fold(0.0, |most: f64, value| most.max(value.abs()));
-    let digits = (1..=width)
-        .find(|digits| largest < 10f64.powi(*digits as i32))
-        .unwrap_or(width);
+    let digits = whole_digits(largest);
     let decimals = width.saturating_sub(digits + 2).min(8);
     let one = |value: &f64| fixed(*value, width, decimals);
     values.iter().map(one).collect()
@@ -60,11 +63,7 @@ pub(crate) fn filled(value: f64, width: usize) -> String {
     if value.is_nan() {
         return ".".to_owned();
     }
-    let whole = if value.abs() < 10.0 {
-        1
-    } else {
-        value.abs().log10() as usize + 1
-    };
+    let whole = whole_digits(value.abs());
     let decimals = width
         .saturating_sub(whole + 1 + usize::from(value < 0.0))
         .min(6);
@@ -128,11 +127,13 @@ impl Grid {
                 if column > 0 {
                     text.push_str("    ");
                 }
-                if column < self.texts {
-                    text.push_str(&format!("{cell:<width$}"));
+                let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
+                let parts = if column < self.texts {
+                    [cell, &blanks]
                 } else {
-                    text.push_str(&format!("{cell:>width$}"));
-                }
+                    [&blanks, cell]
+                };
+                text.extend(parts);
             }
             text
         };

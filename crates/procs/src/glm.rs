@@ -359,7 +359,7 @@ impl Analysis {
                     2 => self.type_two(own, &containing),
                     _ => {
                         let hypothesis = self.general.type_three(&self.echelon, own, &containing);
-                        estimable::square(&self.echelon, response, hypothesis)
+                        estimable::square(&self.echelon, response, &hypothesis)
                     }
                 }
             })

@@ -21,10 +21,10 @@ use self::estimates::Estimates;
 use self::fit::{Fitted, Test};
 use self::likelihood::{HEAD, LANES, Problem};
 use self::output::Outputs;
-use self::selection::{Step, select};
+use self::selection::{Chosen, Step, select};
 use self::statements::{Method, Model, Statements, parse};
 use crate::by::ByGroups;
-use crate::effects::classes::{Chosen, ClassData, Coding, Ordered, out_of_memory};
+use crate::effects::classes::{self, ClassData, Coding, Ordered, out_of_memory};
 use crate::effects::design::Design;
 use crate::effects::{Effect, Effects};
 use crate::observations::Observations;
@@ -323,9 +323,9 @@ impl<'a> Bound<'a> {
         }
         if count == 2 {
             let event = match &self.model.event {
-                Some(Chosen::First) => Some(0),
-                Some(Chosen::Last) => Some(1),
-                Some(Chosen::Value(value)) => {
+                Some(classes::Chosen::First) => Some(0),
+                Some(classes::Chosen::Last) => Some(1),
+                Some(classes::Chosen::Value(value)) => {
                     let known = responses
                         .labels
                         .iter()
@@ -351,34 +351,38 @@ impl<'a> Bound<'a> {
         Ok(responses)
     }
 
-    fn analyse(&self, group: &Group) -> Outcome<Analysis> {
-        if group.used == 0.0 {
-            return Err(Failure::world(
-                "No valid observations due to at least one missing value.",
-            ));
-        }
-        let responses = self.responses()?;
-        let count = responses.labels.len();
-        if count > 2 && !self.model.intercept {
+    /// The columns of the model, and how many of them are intercepts.
+    fn design(&self, classes: &[Ordered], responses: usize) -> Outcome<(Design, usize)> {
+        if responses > 2 && !self.model.intercept {
             let message = "NOINT with more than two responses is not implemented yet";
             return Err(Failure::at(&self.model.span, message));
         }
-        let intercepts = if self.model.intercept { count - 1 } else { 0 };
-        let coding = if self.name == "HPLOGISTIC" {
-            Coding::Glm
+        let intercepts = if self.model.intercept {
+            responses - 1
         } else {
-            Coding::Effect
+            0
         };
-        let classes = self
-            .classes
-            .ordered(coding, self.encoding)
-            .map_err(Failure::world)?;
         let effects = &self.effects.effects;
-        let design = Design::new(effects, &classes, intercepts, None, self.limit / 8)?;
+        let design = Design::new(effects, classes, intercepts, None, self.limit / 8)?;
         let columns = design.columns as u64;
         if columns * columns * 8 * (LANES as u64 + 8) > self.limit / 4 {
             return Err(out_of_memory(design.columns, "parameters", self.limit));
         }
+        Ok((design, intercepts))
+    }
+
+    fn analyse(&self, group: &Group) -> Outcome<Analysis> {
+        if group.used == 0.0 {
+            let message = "No valid observations due to at least one missing value.";
+            return Err(Failure::world(message));
+        }
+        let responses = self.responses()?;
+        let high = self.name == "HPLOGISTIC";
+        let coding = if high { Coding::Glm } else { Coding::Effect };
+        let ordered = self.classes.ordered(coding, self.encoding);
+        let classes = ordered.map_err(Failure::world)?;
+        let count = responses.labels.len();
+        let (design, intercepts) = self.design(&classes, count)?;
         let mut places = vec![0; count];
         for (place, code) in responses.codes.iter().enumerate() {
             places[*code] = place;
@@ -393,39 +397,27 @@ impl<'a> Bound<'a> {
             width: self.width(),
             threads: self.threads,
         };
-        let profile: Vec<(f64, f64)> = responses
-            .codes
-            .iter()
-            .map(|code| group.profile[*code])
-            .collect();
+        let of = |code: &usize| group.profile[*code];
+        let profile: Vec<(f64, f64)> = responses.codes.iter().map(of).collect();
         let start = start(&profile, design.columns, intercepts);
-        let all = vec![true; effects.len()];
+        let all = vec![true; design.effects.len()];
         let first = problem.sums(&start, &all, false)?;
-        let slopes: Vec<usize> = (intercepts..design.columns).collect();
+        let Chosen {
+            active,
+            fitted,
+            steps,
+        } = select(self, &problem, start, &first)?;
+        let slopes: Vec<usize> = problem.columns(&active).split_off(intercepts);
         let cuts: Vec<usize> = (0..intercepts).collect();
-        let full_score = fit::score(&first, design.columns, &cuts, &slopes);
-        let chosen = select(self, &problem, start, &first)?;
-        let in_model: Vec<usize> = problem.columns(&chosen.active).split_off(intercepts);
-        let score = if chosen.active.iter().all(|active| *active) {
-            full_score
-        } else {
-            fit::score(&first, design.columns, &cuts, &in_model)
-        };
-        let wanted = self.statements.printed && !in_model.is_empty();
-        let bins = if wanted && self.name == "LOGISTIC" {
-            problem
-                .sums(&chosen.fitted.beta, &chosen.active, true)?
-                .bins
+        let score = fit::score(&first, design.columns, &cuts, &slopes);
+        let wanted = self.statements.printed && !slopes.is_empty();
+        let bins = if wanted && !high {
+            problem.sums(&fitted.beta, &active, true)?.bins
         } else {
             Vec::new()
         };
         let odds_test = if count > 2 && wanted {
-            Some(odds_test(
-                &problem,
-                &chosen.fitted,
-                &chosen.active,
-                &in_model,
-            )?)
+            Some(odds_test(&problem, &fitted, &active, &slopes)?)
         } else {
             None
         };
@@ -438,9 +430,9 @@ impl<'a> Bound<'a> {
             used: group.used,
             weight: group.weight,
             profile,
-            active: chosen.active,
-            fitted: chosen.fitted,
-            steps: chosen.steps,
+            active,
+            fitted,
+            steps,
             score,
             odds_test,
             bins,

@@ -115,7 +115,9 @@ impl Observations {
     /// Hands out all rows, a chunk at a time and always the same chunks.
     pub(crate) fn each(&self, mut take: impl FnMut(&[f64])) -> Outcome<()> {
         if let Some(kept) = &self.kept {
-            kept.iter().for_each(|chunk| take(chunk));
+            for chunk in kept {
+                take(chunk);
+            }
         } else if let Some((file, path)) = &self.file {
             let full = self.rows / (self.chunk / self.width) as u64;
             let mut bytes = vec![0; self.chunk * size_of::<f64>()];
@@ -162,4 +164,15 @@ fn failure(error: &StoreError) -> Failure {
         "The utility file cannot be used"
     };
     Failure::world(format!("{what}: {error}."))
+}
+
+/// The whole number that a double of a row holds.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of levels, and places within bounds, are kept as doubles"
+)]
+pub(crate) fn whole(value: f64) -> usize {
+    value as usize
 }

@@ -275,17 +275,7 @@ impl<'a> Design<'a> {
     fn result(&self, bound: &Bound<'a>, dependent: usize, group: &mut Group) -> Result<'a> {
         let model = bound.model;
         let intercept: &[usize] = if model.intercept { &[0] } else { &[] };
-        let (regressors, steps) = match model.selection {
-            Some(selection) => selection::Field {
-                triangle: group.triangle.settled(),
-                intercept: model.intercept,
-                regressors: &bound.regressors,
-                dependent,
-                used: group.used,
-            }
-            .choose(selection),
-            None => (bound.regressors.clone(), Vec::new()),
-        };
+        let (regressors, steps) = choose(bound, dependent, group);
         let columns = [intercept, &regressors, &[dependent]].concat();
         let fit = Fit::new(group.triangle.settled(), &columns);
         let moments = group.triangle.of_columns(&[0, dependent]);
@@ -353,6 +343,21 @@ impl<'a> Design<'a> {
             fit,
         }
     }
+}
+
+/// The regressors of a model, and how SELECTION= came to them.
+fn choose(bound: &Bound<'_>, dependent: usize, group: &mut Group) -> (Vec<usize>, Vec<Step>) {
+    let Some(selection) = bound.model.selection else {
+        return (bound.regressors.clone(), Vec::new());
+    };
+    let field = selection::Field {
+        triangle: group.triangle.settled(),
+        intercept: bound.model.intercept,
+        regressors: &bound.regressors,
+        dependent,
+        used: group.used,
+    };
+    field.choose(selection)
 }
 
 impl Result<'_> {

@@ -11,6 +11,8 @@ use super::classes::{Coding, Ordered, out_of_memory};
 #[derive(Debug)]
 pub(crate) struct EffectColumns {
     pub(crate) first: usize,
+    /// The same, as entries have it.
+    start: u32,
     pub(crate) count: usize,
     /// Classes with the step between their numbers in `cells`.
     strides: Vec<(usize, usize)>,
@@ -113,6 +115,7 @@ impl EffectColumns {
         }
         let mut columns = Self {
             first,
+            start: small(first),
             count: 0,
             strides,
             covariates: effect.covariates.clone(),
@@ -139,8 +142,8 @@ impl EffectColumns {
                 .collect();
             if present.contains(&codes) {
                 let cell = self.cell(of, &places);
-                self.cells[cell] = (self.entries.len() as u32, self.entries.len() as u32 + 1);
-                self.entries.push((self.count as u32, 1.0));
+                self.cells[cell] = (small(self.entries.len()), small(self.entries.len()) + 1);
+                self.entries.push((small(self.count), 1.0));
                 self.count += 1;
                 self.levels.push(places);
             }
@@ -185,12 +188,12 @@ impl EffectColumns {
                     .collect();
             }
             let cell = self.cell(of, &places);
-            let start = self.entries.len() as u32;
+            let start = small(self.entries.len());
             let entries = entries
                 .into_iter()
-                .map(|(column, value)| (column as u32, value));
+                .map(|(column, value)| (small(column), value));
             self.entries.extend(entries);
-            self.cells[cell] = (start, self.entries.len() as u32);
+            self.cells[cell] = (start, small(self.entries.len()));
         }
     }
 
@@ -224,7 +227,7 @@ impl EffectColumns {
             return;
         };
         for (column, value) in &self.entries[*start as usize..*end as usize] {
-            out.push((self.first as u32 + column, value * times));
+            out.push((self.start + column, value * times));
         }
     }
 }
@@ -237,4 +240,9 @@ fn places(mut number: usize, counts: &[usize]) -> Vec<usize> {
         number /= count;
     }
     places
+}
+
+/// Columns and entries are fewer than the bytes of memory that hold them.
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -116,11 +116,7 @@ pub(crate) fn containing(
 }
 
 /// Degrees of freedom and sum of squares of a hypothesis.
-pub(crate) fn square(
-    echelon: &Echelon,
-    response: usize,
-    hypothesis: Vec<Vec<f64>>,
-) -> (usize, f64) {
+pub(crate) fn square(echelon: &Echelon, response: usize, hypothesis: &[Vec<f64>]) -> (usize, f64) {
     let rotated = hypothesis
         .iter()
         .map(|row| echelon.solve_transposed(row))

@@ -71,7 +71,7 @@ impl Estimates {
                 variables.push(variable);
             }
             let mut likelihood = Variable::numeric("_LNLIKE_");
-            likelihood.label = "Model Log Likelihood".to_owned();
+            "Model Log Likelihood".clone_into(&mut likelihood.label);
             variables.push(likelihood);
             variables.push(Variable::character("_ESTTYPE_", 8));
             let table = Table::create(world, out, variables, "LOGISTIC", bound.encoding)?;

@@ -79,7 +79,7 @@ pub(super) fn invert(information: &[f64], size: usize, columns: &[usize]) -> (Ve
     let mut swept = vec![false; count];
     for pivot in 0..count {
         let value = cells[pivot * count + pivot];
-        if !(value > SINGULAR) {
+        if value.is_nan() || value <= SINGULAR {
             continue;
         }
         swept[pivot] = true;
@@ -140,10 +140,10 @@ impl Problem<'_> {
             .collect()
     }
 
-    /// Maximizes the likelihood from `start` on.
+    /// Maximizes the likelihood from `start` on, where the sums may be `known`.
     pub(super) fn fit(
         &self,
-        start: Vec<f64>,
+        (start, known): (Vec<f64>, Option<Sums>),
         active: &[bool],
         maximum: u64,
         criterion: f64,
@@ -151,7 +151,10 @@ impl Problem<'_> {
         let columns = self.columns(active);
         let size = self.design.columns;
         let mut beta = start;
-        let mut sums = self.sums(&beta, active, false)?;
+        let mut sums = match known {
+            Some(sums) => sums,
+            None => self.sums(&beta, active, false)?,
+        };
         let mut variances: Vec<f64> = vec![0.0; size];
         let mut iteration = 0;
         loop {

@@ -4,7 +4,7 @@
 use engine::failure::Outcome;
 
 use crate::effects::design::Design;
-use crate::observations::Observations;
+use crate::observations::{Observations, whole};
 
 /// Rows are dealt to so many sums in fixed turns, whatever the number of threads, so that results do
 /// not depend on it.
@@ -130,11 +130,11 @@ impl Problem<'_> {
             let levels = HEAD + self.covariates;
             for (effect, active) in self.design.effects.iter().zip(active) {
                 if *active {
-                    let code = |class: usize| row[levels + class] as usize;
+                    let code = |class: usize| whole(row[levels + class]);
                     effect.append(&code, &|covariate| row[HEAD + covariate], &mut entries);
                 }
             }
-            let place = self.places[row[0] as usize];
+            let place = self.places[whole(row[0])];
             let eta = entries
                 .iter()
                 .map(|(column, value)| value * beta[*column as usize])
@@ -142,7 +142,7 @@ impl Problem<'_> {
             if self.responses == 2 {
                 self.binary(sums, place, eta, row[1] * row[2], &entries);
                 if binned {
-                    let bin = (logistic(eta) * BINS as f64) as usize;
+                    let bin = whole(logistic(eta) * BINS as f64);
                     sums.bins[place * self.bins() + bin] += row[2];
                 }
             } else {
@@ -151,7 +151,7 @@ impl Problem<'_> {
                     let score: f64 = (1..self.responses)
                         .map(|above| logistic(beta[above - 1] + eta))
                         .sum();
-                    sums.bins[place * self.bins() + (score * BINS as f64) as usize] += row[2];
+                    sums.bins[place * self.bins() + whole(score * BINS as f64)] += row[2];
                 }
             }
         }
@@ -274,7 +274,7 @@ impl Problem<'_> {
                 let levels = HEAD + self.covariates;
                 for (effect, active) in self.design.effects.iter().zip(active) {
                     if *active {
-                        let code = |class: usize| row[levels + class] as usize;
+                        let code = |class: usize| whole(row[levels + class]);
                         effect.append(&code, &|covariate| row[HEAD + covariate], &mut entries);
                     }
                 }
@@ -287,7 +287,7 @@ impl Problem<'_> {
                 for (column, value) in &entries {
                     x[place_of[*column as usize]] += value;
                 }
-                let (weight, place) = (row[1] * row[2], self.places[row[0] as usize]);
+                let (weight, place) = (row[1] * row[2], self.places[whole(row[0])]);
                 let below: Vec<f64> = (0..cuts).map(|cut| logistic(beta[cut] + eta)).collect();
                 let density: Vec<f64> = below.iter().map(|p| p * (1.0 - p)).collect();
                 for response in 0..=cuts {

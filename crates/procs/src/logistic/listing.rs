@@ -3,12 +3,13 @@
 use engine::format::best;
 use engine::session::World;
 
-use super::fit::{Status, Test};
+use super::fit::{Status, Test, dot, times};
 use super::likelihood::BINS;
 use super::statements::Method;
 use super::{Analysis, Bound};
 use crate::by::ByGroups;
 use crate::distribution::{chi_square_probability, normal_quantile};
+use crate::effects::Effect;
 use crate::effects::classes::{Coding, Ordered};
 use crate::effects::estimable::{General, containing};
 use crate::figures::{Grid, fixed, probability, statistic};
@@ -517,7 +518,6 @@ fn odds_ratios(world: &mut World, bound: &Bound<'_>, analysis: &Analysis) {
     ];
     let mut grid = Grid::new(1, &headings);
     let quantile = normal_quantile(1.0 - bound.model.alpha / 2.0);
-    let size = analysis.design.columns;
     let mut any = false;
     for (index, effect) in analysis.effects(bound) {
         let shared = analysis.effects(bound).any(|(other, one)| {
@@ -529,62 +529,65 @@ fn odds_ratios(world: &mut World, bound: &Bound<'_>, analysis: &Analysis) {
         if shared || effect.classes.len() + effect.covariates.len() != 1 {
             continue;
         }
-        let columns = &analysis.design.effects[index];
-        let row = |class: usize, place: usize| {
-            let mut entries = Vec::new();
-            let code = analysis.classes[class].codes[place];
-            columns.append(&|_| code, &|_| 1.0, &mut entries);
-            let mut row = vec![0.0; size];
-            for (column, value) in entries {
-                row[column as usize] = value;
-            }
-            row
-        };
-        let mut contrasts = Vec::new();
-        if let [class] = effect.classes.as_slice() {
-            let levels = &analysis.classes[*class];
-            let base = row(*class, levels.reference);
-            for place in (0..levels.labels.len()).filter(|place| *place != levels.reference) {
-                let own = row(*class, place);
-                let contrast: Vec<f64> = own
-                    .iter()
-                    .zip(&base)
-                    .map(|(one, other)| one - other)
-                    .collect();
-                let (level, other) = (&levels.labels[place], &levels.labels[levels.reference]);
-                contrasts.push((format!("{} {level} vs {other}", effect.name), contrast));
-            }
-        } else {
-            let mut unit = vec![0.0; size];
-            unit[columns.first] = 1.0;
-            contrasts.push((effect.name.clone(), unit));
-        }
-        for (name, contrast) in contrasts {
+        for (name, contrast) in contrasts(analysis, index, effect) {
             any = true;
-            let estimate = super::fit::dot(&contrast, &analysis.fitted.beta);
-            let product = super::fit::times(&analysis.fitted.covariance, &contrast);
-            let width = quantile * super::fit::dot(&product, &contrast).sqrt();
-            let ratio = |value: f64| {
-                let value = value.exp();
-                if value > 999.999 {
-                    ">999.999".to_owned()
-                } else if value < 0.001 && value > 0.0 {
-                    "<0.001".to_owned()
-                } else {
-                    format!("{value:.3}")
-                }
-            };
-            grid.row([
-                name,
-                ratio(estimate),
-                ratio(estimate - width),
-                ratio(estimate + width),
-            ]);
+            let estimate = dot(&contrast, &analysis.fitted.beta);
+            let product = times(&analysis.fitted.covariance, &contrast);
+            let width = quantile * dot(&product, &contrast).sqrt();
+            let limits = [estimate - width, estimate + width];
+            grid.row([name, ratio(estimate), ratio(limits[0]), ratio(limits[1])]);
         }
     }
     if any {
         grid.print(world, "Odds Ratio Estimates");
     }
+}
+
+/// An odds ratio from its logarithm.
+fn ratio(logarithm: f64) -> String {
+    let value = logarithm.exp();
+    if value > 999.999 {
+        ">999.999".to_owned()
+    } else if value < 0.001 {
+        "<0.001".to_owned()
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// What the odds ratios of an effect compare, with their names.
+fn contrasts(analysis: &Analysis, index: usize, effect: &Effect) -> Vec<(String, Vec<f64>)> {
+    let columns = &analysis.design.effects[index];
+    let mut unit = vec![0.0; analysis.design.columns];
+    let [class] = effect.classes.as_slice() else {
+        unit[columns.first] = 1.0;
+        return vec![(effect.name.clone(), unit)];
+    };
+    let levels = &analysis.classes[*class];
+    let row = |place: usize| {
+        let mut entries = Vec::new();
+        columns.append(&|_| levels.codes[place], &|_| 1.0, &mut entries);
+        let mut row = unit.clone();
+        for (column, value) in entries {
+            row[column as usize] = value;
+        }
+        row
+    };
+    let base = row(levels.reference);
+    let of = |place: usize| {
+        let own = row(place);
+        let contrast = own
+            .iter()
+            .zip(&base)
+            .map(|(one, other)| one - other)
+            .collect();
+        let (level, other) = (&levels.labels[place], &levels.labels[levels.reference]);
+        (format!("{} {level} vs {other}", effect.name), contrast)
+    };
+    (0..levels.labels.len())
+        .filter(|place| *place != levels.reference)
+        .map(of)
+        .collect()
 }
 
 /// How predicted probabilities agree with responses, counted in bins of 1/500.

@@ -11,6 +11,7 @@ use super::likelihood::HEAD;
 use super::statements::Statistic;
 use super::{Analysis, Bound, Values, open};
 use crate::distribution::normal_quantile;
+use crate::observations::whole;
 use crate::table::Table;
 use crate::target::named_fields;
 
@@ -69,7 +70,7 @@ impl Outputs {
             if complete {
                 for (index, effect) in analysis.design.effects.iter().enumerate() {
                     if analysis.active[index] {
-                        let code = |class: usize| values.row[HEAD + covariates + class] as usize;
+                        let code = |class: usize| whole(values.row[HEAD + covariates + class]);
                         effect.append(
                             &code,
                             &|covariate| values.row[HEAD + covariate],

@@ -35,12 +35,16 @@ pub(super) fn select(
     let method = bound.statements.selection.method;
     let from_all = matches!(method, Method::None | Method::Backward);
     let mut active = vec![from_all; effects];
-    let fit = |start: Vec<f64>, active: &[bool]| {
-        problem.fit(start, active, bound.model.maximum, bound.model.criterion)
+    let fit = |start: Vec<f64>, known: Option<Sums>, active: &[bool]| {
+        problem.fit(
+            (start, known),
+            active,
+            bound.model.maximum,
+            bound.model.criterion,
+        )
     };
-    let mut fitted = fit(start, &active)?;
+    let mut fitted = fit(start, from_all.then(|| first.clone()), &active)?;
     let mut steps: Vec<Step> = Vec::new();
-    let _ = first;
     if method == Method::None {
         return Ok(Chosen {
             active,
@@ -59,7 +63,7 @@ pub(super) fn select(
         {
             active[effect] = false;
             steps.push(step(effect, false, &active, test));
-            fitted = fit(without(problem, &fitted, effect), &active)?;
+            fitted = fit(without(problem, &fitted, effect), None, &active)?;
             // What has just entered and leaves again would do so for ever.
             let cycled = steps.len() > 1 && {
                 let before = &steps[steps.len() - 2];
@@ -77,7 +81,7 @@ pub(super) fn select(
             Some((effect, test)) if test.probability() <= bound.statements.selection.entry => {
                 active[effect] = true;
                 steps.push(step(effect, true, &active, test));
-                fitted = fit(fitted.beta.clone(), &active)?;
+                fitted = fit(fitted.beta.clone(), None, &active)?;
             }
             _ => break,
         }

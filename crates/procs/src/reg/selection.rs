@@ -88,11 +88,7 @@ impl Field<'_> {
             );
         }
         let mut steps: Vec<Step> = Vec::new();
-        loop {
-            let (candidate, entered) = match self.next(&inside, selection, &steps) {
-                Some(next) => next,
-                None => break,
-            };
+        while let Some((candidate, entered)) = self.next(&inside, selection, &steps) {
             if entered {
                 inside.push(candidate.column);
             } else {
