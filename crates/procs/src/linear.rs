@@ -1,8 +1,13 @@
 //! Least squares by orthogonal triangles: rows are taken in block by block and rotated into an upper
 //! triangle, which keeps twice the digits that cross products would.
 
+mod twofold;
+
 /// Rows rotated in at once.
 const BLOCK: usize = 128;
+
+/// More columns than this are not computed with twice the digits.
+const PRECISE_COLUMNS: usize = 32;
 
 /// A column whose rest is so much smaller than itself depends on those before it.
 const SINGULAR: f64 = 1e-12;
@@ -15,6 +20,9 @@ pub(crate) struct Triangle {
     /// Column by column, `BLOCK` rows each.
     block: Vec<f64>,
     rows: usize,
+    /// No block has been rotated in yet, and if none is before the rows end, twice the digits are
+    /// worth their time.
+    precise: bool,
 }
 
 impl Triangle {
@@ -24,6 +32,16 @@ impl Triangle {
             upper: vec![0.0; columns * columns],
             block: vec![0.0; columns * BLOCK],
             rows: 0,
+            precise: false,
+        }
+    }
+
+    /// A triangle that is computed with twice the digits if there are few rows and columns: large
+    /// residuals would cost the estimates of polynomials half of theirs.
+    pub(crate) fn precise(columns: usize) -> Self {
+        Self {
+            precise: columns <= PRECISE_COLUMNS,
+            ..Self::new(columns)
         }
     }
 
@@ -41,6 +59,12 @@ impl Triangle {
 
     /// Rotates the rows of the block into the triangle.
     fn rotate(&mut self) {
+        if std::mem::take(&mut self.precise) && self.rows < BLOCK {
+            let at = |row: usize, column: usize| self.block[column * BLOCK + row];
+            self.upper = twofold::triangle(self.rows, self.columns, at);
+            self.rows = 0;
+            return;
+        }
         if self.rows < BLOCK {
             for column in self.block.chunks_exact_mut(BLOCK) {
                 column[self.rows..].fill(0.0);

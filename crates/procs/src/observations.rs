@@ -112,13 +112,20 @@ impl Observations {
         Ok(())
     }
 
+    /// All chunks, if they are in memory.
+    pub(crate) fn chunks(&self) -> Option<impl Iterator<Item = &[f64]>> {
+        let last = Some(self.filling.as_slice()).filter(|rows| !rows.is_empty());
+        let kept = self.kept.as_ref()?;
+        Some(kept.iter().map(Vec::as_slice).chain(last))
+    }
+
     /// Hands out all rows, a chunk at a time and always the same chunks.
     pub(crate) fn each(&self, mut take: impl FnMut(&[f64])) -> Outcome<()> {
-        if let Some(kept) = &self.kept {
-            for chunk in kept {
-                take(chunk);
-            }
-        } else if let Some((file, path)) = &self.file {
+        if let Some(chunks) = self.chunks() {
+            chunks.for_each(take);
+            return Ok(());
+        }
+        if let Some((file, path)) = &self.file {
             let full = self.rows / (self.chunk / self.width) as u64;
             let mut bytes = vec![0; self.chunk * size_of::<f64>()];
             let mut chunk = vec![0.0; self.chunk];

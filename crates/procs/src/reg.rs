@@ -57,6 +57,10 @@ struct Design<'a> {
     models: Vec<Bound<'a>>,
     weight: Option<Slot>,
     freq: Option<Slot>,
+    /// There may be many small groups.
+    grouped: bool,
+    /// The fields in the order of OUTEST=.
+    shown: Vec<usize>,
 }
 
 /// A BY group taken in.
@@ -179,12 +183,23 @@ impl<'a> Design<'a> {
             }
             Ok(columns)
         };
-        let mut models = Vec::new();
+        // Regressors first: the triangle is then as good as that of each model.
+        let mut regressors = Vec::new();
         for model in &statements.models {
+            regressors.push(columns(&model.regressors)?);
+        }
+        let (mut models, mut shown) = (Vec::new(), Vec::new());
+        for (model, regressors) in statements.models.iter().zip(regressors) {
+            let dependents = columns(&model.dependents)?;
+            for column in dependents.iter().chain(&regressors) {
+                if !shown.contains(&(column - 1)) {
+                    shown.push(column - 1);
+                }
+            }
             models.push(Bound {
                 model,
-                dependents: columns(&model.dependents)?,
-                regressors: columns(&model.regressors)?,
+                dependents,
+                regressors,
             });
         }
         let single = |list: &Option<VariableList>| match list {
@@ -195,6 +210,8 @@ impl<'a> Design<'a> {
         Ok(Self {
             weight: single(&statements.weight)?,
             freq: single(&statements.freq)?,
+            grouped: statements.by.is_some(),
+            shown,
             fields,
             models,
         })
@@ -202,7 +219,11 @@ impl<'a> Design<'a> {
 
     fn group(&self) -> Group {
         Group {
-            triangle: Triangle::new(self.fields.len() + 1),
+            triangle: if self.grouped {
+                Triangle::new(self.fields.len() + 1)
+            } else {
+                Triangle::precise(self.fields.len() + 1)
+            },
             rows: 0,
             read: 0.0,
             used: 0.0,
@@ -397,7 +418,7 @@ impl Estimates {
         }
         variables.push(Variable::numeric("_RMSE_"));
         variables.push(Variable::numeric("Intercept"));
-        for field in &design.fields {
+        for field in design.shown.iter().map(|index| &design.fields[*index]) {
             let mut variable = Variable::numeric(field.variable.name.clone());
             variable.label.clone_from(&field.variable.label);
             variables.push(variable);
@@ -433,9 +454,9 @@ impl Estimates {
                     .unwrap_or_else(missing::missing)
             };
             self.table.number(self.first + 4, value("Intercept"));
-            for (index, field) in design.fields.iter().enumerate() {
-                self.table
-                    .number(self.first + 5 + index, value(&field.variable.name));
+            for (place, index) in design.shown.iter().enumerate() {
+                let name = &design.fields[*index].variable.name;
+                self.table.number(self.first + 5 + place, value(name));
             }
             self.table.write()?;
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use engine::dataset::input::Field;
+use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::format::user::Formats;
 use lang::ast::VariableList;
@@ -130,10 +131,33 @@ pub(crate) fn reference(cursor: &mut Cursor<'_>) -> Outcome<Chosen> {
 
 /// One class variable and the levels met so far, numbered as they come.
 struct Column {
+    slot: Slot,
     classes: Classes,
     levels: Levels,
     keys: Vec<Vec<u8>>,
     options: ClassOptions,
+    /// Numbers of levels of short values met lately, by their bytes.
+    lately: Vec<(u64, u32)>,
+}
+
+/// Values that are looked up without their keys.
+const LATELY: usize = 256;
+
+/// No level yet.
+const NONE: u32 = u32::MAX;
+
+/// The bytes of a short value as a number, and its place among those met lately.
+#[inline]
+fn short(bytes: &[u8]) -> Option<(u64, usize)> {
+    if bytes.len() > 8 {
+        return None;
+    }
+    let mut packed = [0; 8];
+    packed[..bytes.len()].copy_from_slice(bytes);
+    let packed = u64::from_le_bytes(packed);
+    // The upper bits of the product depend on all bits of the value.
+    let place = packed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
+    usize::try_from(place).ok().map(|place| (packed, place))
 }
 
 /// All class variables of a step.
@@ -180,10 +204,12 @@ impl ClassData {
 
     fn column(&self, field: Field, options: ClassOptions) -> Column {
         Column {
+            slot: field.slot,
             classes: Classes::new(vec![ClassVariable::new(field, false, false, &self.formats)]),
             levels: Levels::new(),
             keys: Vec::new(),
             options,
+            lately: vec![(0, NONE); LATELY],
         }
     }
 
@@ -193,6 +219,7 @@ impl ClassData {
         for column in &mut self.columns {
             column.levels = Levels::new();
             column.keys.clear();
+            column.lately.fill((0, NONE));
         }
     }
 
@@ -212,6 +239,14 @@ impl ClassData {
     pub(crate) fn codes(&mut self, row: &[u8], codes: &mut Vec<u32>) -> Outcome<bool> {
         codes.clear();
         for column in &mut self.columns {
+            let short = short(column.slot.bytes(row));
+            if let Some((value, place)) = short
+                && column.lately[place].0 == value
+                && column.lately[place].1 != NONE
+            {
+                codes.push(column.lately[place].1);
+                continue;
+            }
             let Some((key, told)) = column.classes.key(row) else {
                 return Ok(false);
             };
@@ -225,7 +260,11 @@ impl ClassData {
             } else if key.len() != told.len() && key < column.keys[number].as_slice() {
                 column.keys[number] = key.to_vec();
             }
-            codes.push(u32::try_from(number).unwrap_or(u32::MAX));
+            let number = u32::try_from(number).unwrap_or(NONE);
+            if let Some((value, place)) = short {
+                column.lately[place] = (value, number);
+            }
+            codes.push(number);
         }
         Ok(true)
     }

@@ -74,6 +74,20 @@ fn logistic(value: f64) -> f64 {
     1.0 / (1.0 + (-value).exp())
 }
 
+/// Does `work` for every share of the lanes, each in a thread of its own if there are several.
+fn each_share(lanes: &mut [Sums], share: usize, work: impl Fn(usize, &mut [Sums]) + Sync) {
+    if share >= lanes.len() {
+        work(0, lanes);
+        return;
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        for (number, own) in lanes.chunks_mut(share).enumerate() {
+            scope.spawn(move || work(number, own));
+        }
+    });
+}
+
 impl Problem<'_> {
     /// All sums at `beta`; effects that are not `active` count as not there. With `binned`, also how
     /// predicted probabilities are spread.
@@ -85,30 +99,26 @@ impl Problem<'_> {
             0
         };
         let mut lanes: Vec<Sums> = (0..LANES).map(|_| Sums::new(columns, bins)).collect();
-        self.observations.each(|chunk| {
-            let rows = chunk.len() / self.width;
-            let piece = rows.div_ceil(LANES).max(1) * self.width;
-            let mut work: Vec<(&mut Sums, &[f64])> =
-                lanes.iter_mut().zip(chunk.chunks(piece)).collect();
-            let share = work.len().div_ceil(self.threads.clamp(1, LANES));
-            if share >= work.len() {
-                for (sums, rows) in work {
-                    self.rows(sums, rows, beta, active, binned);
-                }
-                return;
+        let share = LANES.div_ceil(self.threads.clamp(1, LANES));
+        // The lanes of one thread, over the chunk's rows that are theirs.
+        let take = |number: usize, own: &mut [Sums], chunk: &[f64]| {
+            let piece = (chunk.len() / self.width).div_ceil(LANES).max(1) * self.width;
+            let rows = chunk.chunks(piece).skip(number * share);
+            for (sums, rows) in own.iter_mut().zip(rows) {
+                self.rows(sums, rows, beta, active, binned);
             }
-            std::thread::scope(|scope| {
-                while !work.is_empty() {
-                    let own: Vec<(&mut Sums, &[f64])> =
-                        work.drain(..share.min(work.len())).collect();
-                    scope.spawn(move || {
-                        for (sums, rows) in own {
-                            self.rows(sums, rows, beta, active, binned);
-                        }
-                    });
+        };
+        if self.observations.chunks().is_some() {
+            each_share(&mut lanes, share, |number, own| {
+                for chunk in self.observations.chunks().into_iter().flatten() {
+                    take(number, own, chunk);
                 }
             });
-        })?;
+        } else {
+            self.observations.each(|chunk| {
+                each_share(&mut lanes, share, |number, own| take(number, own, chunk));
+            })?;
+        }
         let mut total = Sums::new(columns, bins);
         for lane in &lanes {
             total.add(lane);

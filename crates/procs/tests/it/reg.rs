@@ -94,6 +94,46 @@ fn nist_data_sets_come_out_to_the_certified_digits() {
     }
 }
 
+/// NIST's Wampler3 to Wampler5: a polynomial with coefficients 1 for x = 0 to 20, and differences from
+/// it that are orthogonal to all powers up to 5, so that the certified estimates are 1.
+#[test]
+fn polynomials_with_large_differences_come_out_to_the_certified_digits() {
+    let half = [
+        759, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 1838, -2048, 2048,
+    ];
+    let differences: Vec<i32> = half
+        .into_iter()
+        .chain(half.into_iter().rev().skip(1))
+        .collect();
+    let names: Vec<String> = ["y", "x1", "x2", "x3", "x4", "x5"]
+        .map(str::to_owned)
+        .to_vec();
+    for (name, scale, deviation, wanted) in [
+        ("wampler3", 1.0, 2_360.145_023_792_68, 9.0),
+        ("wampler4", 100.0, 236_014.502_379_268, 9.0),
+        ("wampler5", 10_000.0, 23_601_450.237_926_8, 9.0),
+    ] {
+        let row = |(x, difference): (usize, &i32)| {
+            let x = f64::from(u8::try_from(x).unwrap());
+            let powers: Vec<f64> = (1..=5).map(|power| x.powi(power)).collect();
+            let y = 1.0 + powers.iter().sum::<f64>() + scale * f64::from(*difference);
+            [vec![y], powers].concat()
+        };
+        let data: Vec<Vec<f64>> = differences.iter().enumerate().map(row).collect();
+        let store = store();
+        put(&store, "a", &names, &data);
+        let program = "proc reg data=d.a outest=d.e noprint; model y = x1-x5; run; quit;";
+        let ran = run_on(Arc::new(store.clone()), program);
+        assert_eq!(ran.exit, 0, "{}", ran.log);
+        let found = estimates(&store);
+        let parameters = std::iter::once(&found[1]).chain(&found[3..]);
+        let least = parameters.map(|one| digits(*one, 1.0)).fold(15.0, f64::min);
+        let spread = digits(found[0], deviation);
+        println!("{name}: estimates {least:.1} digits, deviation {spread:.1}");
+        assert!(least >= wanted && spread >= 9.0, "{name}: {least} {spread}");
+    }
+}
+
 #[test]
 fn the_fitness_example_prints_the_published_figures() {
     let Some(oracles) = oracles() else { return };
