@@ -475,8 +475,9 @@ impl Input {
     }
 
     /// Closes a file that was read once more; the first reading is noted and recorded.
-    pub fn close_again(self) -> Outcome<()> {
+    pub fn close_again(mut self) -> Outcome<()> {
         let name = self.member.full_name();
+        self.close_index()?;
         let FileSource(file) = self.reader.into_source();
         file.close().map_err(|error| Failure::store(&name, &error))
     }
