@@ -185,10 +185,17 @@ impl Options {
         Bytes::kib(64).0.max(needed)
     }
 
+    /// How much a procedure may hold in memory: MEMSIZE, less what the session itself needs.
+    pub fn procedure_memory(&self) -> u64 {
+        self.memsize
+            .saturating_sub(Bytes::mib(64).0)
+            .max(Bytes::mib(1).0)
+    }
+
     /// How much a sort may hold in memory: SORTSIZE, but within MEMSIZE.
     pub fn sort_memory(&self) -> u64 {
         self.sortsize
-            .min(self.memsize.saturating_sub(Bytes::mib(64).0))
+            .min(self.procedure_memory())
             .max(Bytes::mib(1).0)
     }
 }

@@ -138,7 +138,7 @@ impl<'a> Bound<'a> {
         input: &Input,
         world: &mut World,
     ) -> Outcome<Self> {
-        let limit = world.options.sort_memory();
+        let limit = world.options.procedure_memory();
         let mut fields = Vec::new();
         for (list, options) in &statements.classes.items {
             let mut own = named_fields(input, std::slice::from_ref(list))?;

@@ -146,7 +146,7 @@ impl<'a> Bound<'a> {
         input: &Input,
         world: &mut World,
     ) -> Outcome<Self> {
-        let limit = world.options.sort_memory();
+        let limit = world.options.procedure_memory();
         let single = |list: &Option<VariableList>| match list {
             Some(list) => numeric(input, std::slice::from_ref(list))
                 .map(|fields| fields.first().map(|field| field.slot)),

@@ -204,7 +204,7 @@ fn ordinal_responses_have_equal_slopes() {
 fn results_depend_neither_on_threads_nor_on_memory() {
     let make = "data d.a; do i = 1 to 200000; a = mod(i, 5); x = mod(i * 7919, 1009) / 100;
         z = mod(i * 104729, 997) / 99; y = (x - z + a + mod(i * 31, 37) / 4 > 6); output; end; run;";
-    // Rows take 9.6 MB: three chunks, which do not stay in memory with SORTSIZE=1M.
+    // Rows take 9.6 MB: three chunks, which do not stay in memory with MEMSIZE=64M.
     let model = "class a; model y(event='1') = a x z; output out=d.p pred=p;";
     let listing = |options: &str| {
         let (ran, store) = clean(&format!(
@@ -220,7 +220,7 @@ fn results_depend_neither_on_threads_nor_on_memory() {
     let two = listing("cpucount=2");
     assert_eq!(one.2, two.2);
     assert_eq!(one.0.replace("Threads 1", "Threads 2"), two.0);
-    let small = listing("cpucount=2 sortsize=1m ubufsize=64k");
+    let small = listing("cpucount=2 memsize=64m ubufsize=64k");
     assert_eq!(two, small);
 }
 
