@@ -128,6 +128,9 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
     }
     let done = design.pass(&mut input, by.as_mut(), |by, group| {
         let results = design.results(group);
+        if results.is_empty() {
+            nothing_to_fit(by, world)?;
+        }
         if statements.printed {
             if let Some(by) = by {
                 world
@@ -159,6 +162,20 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
         estimates.table.finish(world)?;
     }
     outputs.finish(world)
+}
+
+/// No row has all values: with BY the next group may have some.
+fn nothing_to_fit(by: Option<&ByGroups>, world: &mut World) -> Outcome<()> {
+    let message = "No valid observations are found.";
+    let Some(by) = by else {
+        return Err(Failure::world(message));
+    };
+    world.log.error(message);
+    let group = by.heading();
+    world.note(&format!(
+        "The above message was for the following BY group:\n{group}"
+    ));
+    Ok(())
 }
 
 fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
@@ -285,6 +302,9 @@ impl<'a> Design<'a> {
     /// Every model and dependent variable, in order.
     fn results(&self, group: &mut Group) -> Vec<Result<'a>> {
         let mut results = Vec::new();
+        if group.used == 0.0 {
+            return results;
+        }
         for bound in &self.models {
             for dependent in &bound.dependents {
                 results.push(self.result(bound, *dependent, group));

@@ -129,9 +129,14 @@ impl Making {
         self.table.copy(&self.copy, row);
         let mut known: Option<(usize, Observation)> = None;
         for (place, (statistic, dependent)) in self.columns.iter().enumerate() {
+            // A BY group without valid rows has no results.
+            let Some(result) = results.get(earlier + dependent) else {
+                self.table.number(self.first + place, missing::missing());
+                continue;
+            };
             let observation = match known {
                 Some((of, observation)) if of == *dependent => observation,
-                _ => observation(design, &results[earlier + dependent], row, self.leverage),
+                _ => observation(design, result, row, self.leverage),
             };
             known = Some((*dependent, observation));
             let value = missing::normalize(observation.statistic(*statistic));

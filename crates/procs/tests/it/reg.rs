@@ -334,3 +334,44 @@ fn statistics_of_observations_agree_with_statsmodels() {
         }
     }
 }
+
+#[test]
+fn a_model_without_a_valid_row_is_an_error_and_other_groups_go_on() {
+    let store = store();
+    let ran = run_on(
+        std::sync::Arc::new(store.clone()),
+        "data a;
+           do g = 1 to 2; do x = 1 to 5; y = 2 * x + 1; z = ifn(g = 1, ., x * x); output; end; end;
+         run;
+         proc reg data=a outest=d.est; by g; model y = z; output out=d.out p=p; run; quit;
+         proc reg data=a; where g = 1; model y = z; run; quit;",
+    );
+    assert_eq!(ran.exit, 2, "{}", ran.log);
+    assert_eq!(
+        ran.log
+            .matches("ERROR: No valid observations are found.")
+            .count(),
+        2,
+        "{}",
+        ran.log
+    );
+    assert!(
+        ran.log
+            .contains("NOTE: The above message was for the following BY group:"),
+        "{}",
+        ran.log
+    );
+    assert_eq!(rows(&store, "/data/est.sas7bdat").len(), 1);
+    let out = rows(&store, "/data/out.sas7bdat");
+    assert_eq!(out.len(), 10);
+    assert!(out[0].ends_with(" ."), "{}", out[0]);
+    let ran = run_on(
+        std::sync::Arc::new(store.clone()),
+        "data a; x = 1; y = 2; z = .; run; proc reg data=a; model x = z y; run; quit;",
+    );
+    assert!(
+        ran.log.contains("ERROR: No valid observations are found."),
+        "{}",
+        ran.log
+    );
+}
