@@ -10,11 +10,12 @@ use engine::failure::{Failure, Outcome};
 use engine::format::user::Formats;
 use engine::session::World;
 use engine::sort::{KeyField, SortKey};
-use lang::ast::ByList;
+use lang::ast::{ByList, VariableList};
 use sas7bdat::{Encoding, Kind};
 
 use crate::shown;
 use crate::table::Table;
+use crate::target::named_fields;
 
 /// The BY variables of a step, and the group it is in.
 pub(crate) struct ByGroups {
@@ -26,6 +27,23 @@ pub(crate) struct ByGroups {
     formats: Arc<Formats>,
     /// First row of the group; empty before the first one.
     current: Vec<u8>,
+}
+
+/// Rows come in the order of an index from now on, if there is one for the BY list.
+pub(crate) fn by_index(input: &mut Input, list: Option<&ByList>) -> Outcome<()> {
+    let Some(list) = list.filter(|list| !list.not_sorted) else {
+        return Ok(());
+    };
+    if list.keys.iter().any(|by| by.descending) {
+        return Ok(());
+    }
+    let lists: Vec<VariableList> = list.keys.iter().map(|by| by.variable.clone()).collect();
+    let fields = named_fields(input, &lists)?;
+    let names: Vec<&str> = fields
+        .iter()
+        .map(|field| field.variable.name.as_str())
+        .collect();
+    input.order_by(&names)
 }
 
 impl ByGroups {

@@ -17,7 +17,7 @@ use sas7bdat::{Kind, Variable, missing};
 use self::counts::{Counts, Crossed};
 use self::output::Output;
 use self::statements::{Options, Statements, Tables, parse};
-use crate::by::ByGroups;
+use crate::by::{ByGroups, by_index};
 use crate::levels::{ClassVariable, Classes};
 use crate::table::Table;
 use crate::target::{Attributes, named_fields};
@@ -47,6 +47,7 @@ impl Procedure for Freq {
         if let Some(condition) = &statements.condition {
             input.filter(condition)?;
         }
+        by_index(&mut input, statements.by.as_ref())?;
         let mut by = match &statements.by {
             Some(list) => Some(ByGroups::new(&input, list, world)?),
             None => None,

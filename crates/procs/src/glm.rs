@@ -19,7 +19,7 @@ use sas7bdat::missing;
 use self::cells::{Cells, Products, Taken};
 use self::output::Outputs;
 use self::statements::{Model, Statements, parse};
-use crate::by::ByGroups;
+use crate::by::{ByGroups, by_index};
 use crate::distribution::t_quantile;
 use crate::effects::Effects;
 use crate::effects::classes::{ClassData, Coding, Ordered, out_of_memory};
@@ -74,6 +74,7 @@ fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
     if let Some(condition) = &statements.condition {
         input.filter(condition)?;
     }
+    by_index(&mut input, statements.by.as_ref())?;
     Ok(input)
 }
 

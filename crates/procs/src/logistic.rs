@@ -23,7 +23,7 @@ use self::likelihood::{HEAD, LANES, Problem};
 use self::output::Outputs;
 use self::selection::{Chosen, Step, select};
 use self::statements::{Method, Model, Statements, parse};
-use crate::by::ByGroups;
+use crate::by::{ByGroups, by_index};
 use crate::effects::classes::{self, ClassData, Coding, Ordered, out_of_memory};
 use crate::effects::design::Design;
 use crate::effects::{Effect, Effects};
@@ -75,6 +75,7 @@ fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
     if let Some(condition) = &statements.condition {
         input.filter(condition)?;
     }
+    by_index(&mut input, statements.by.as_ref())?;
     Ok(input)
 }
 

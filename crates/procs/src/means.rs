@@ -25,7 +25,7 @@ use self::listing::Printed;
 use self::output::OutputTable;
 use self::statements::{Statements, Types, parse};
 use self::statistic::{Rules, Wanted};
-use crate::by::ByGroups;
+use crate::by::{ByGroups, by_index};
 use crate::levels::{ClassVariable, Classes};
 use crate::target::named_fields;
 
@@ -46,6 +46,7 @@ impl Procedure for Means {
         if let Some(condition) = &statements.condition {
             input.filter(condition)?;
         }
+        by_index(&mut input, statements.by.as_ref())?;
         let mut analysis = Analysis::new(&statements, &input, world)?;
         let mut outputs = Vec::new();
         for statement in &statements.outputs {

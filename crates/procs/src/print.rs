@@ -12,7 +12,7 @@ use lang::ast::{ByList, DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 use sas7bdat::{Encoding, Kind};
 
-use crate::by::ByGroups;
+use crate::by::{ByGroups, by_index};
 use crate::shown;
 use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
 
@@ -51,6 +51,7 @@ impl Procedure for Print {
         if let Some(condition) = &statements.condition {
             input.filter(condition)?;
         }
+        by_index(&mut input, statements.by.as_ref())?;
         let mut by = match &statements.by {
             Some(list) => Some(ByGroups::new(&input, list, world)?),
             None => None,

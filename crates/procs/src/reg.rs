@@ -16,7 +16,7 @@ use sas7bdat::{Variable, missing};
 use self::output::Outputs;
 use self::selection::Step;
 use self::statements::{Model, Statements, parse};
-use crate::by::ByGroups;
+use crate::by::{ByGroups, by_index};
 use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::linear::{Fit, Triangle};
 use crate::table::Table;
@@ -183,6 +183,7 @@ fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
     if let Some(condition) = &statements.condition {
         input.filter(condition)?;
     }
+    by_index(&mut input, statements.by.as_ref())?;
     Ok(input)
 }
 

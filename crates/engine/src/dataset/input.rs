@@ -49,6 +49,7 @@ struct Condition {
     option: bool,
     /// As the log shows it, if it can be shown faithfully.
     text: Option<String>,
+    expr: Expr,
 }
 
 /// A data set open for reading.
@@ -78,6 +79,8 @@ struct Indexing {
     buffers: u64,
     /// IDXWHERE=; `None` if what pays decides.
     forced: Option<bool>,
+    /// The columns that BY orders rows by.
+    order: Option<Vec<usize>>,
     /// What was chosen, for MSGLEVEL=I.
     chosen: Option<String>,
 }
@@ -147,6 +150,7 @@ impl Input {
                 store: world.store.clone(),
                 buffers: world.options.ibufno,
                 forced: None,
+                order: None,
                 chosen: None,
             },
             route: None,
@@ -222,81 +226,91 @@ impl Input {
             holds,
             option,
             text: print::where_text(condition),
+            expr: condition.clone(),
         });
-        self.choose_index(condition)
-    }
-
-    /// Takes an index for a condition if one pays.
-    fn choose_index(&mut self, condition: &Expr) -> Outcome<()> {
-        let metadata = self.reader.metadata();
-        if metadata.indexes.is_empty() || self.indexing.forced == Some(false) {
-            return Ok(());
-        }
-        let Indexing { store, buffers, .. } = &self.indexing;
-        let file = IndexFile::open(store, *buffers, &self.member, metadata)?;
-        let name = |column: usize| {
-            let offset = metadata.layout.offsets.get(column).copied();
-            let field = self
-                .fields
-                .iter()
-                .find(|field| Some(field.slot.offset) == offset);
-            field.map(|field| field.variable.name.clone())
-        };
-        let mut best: Option<(String, IndexEntry, Vec<KeySpan>)> = None;
-        for info in &metadata.indexes {
-            let Some(entry) = file.entry(info) else {
-                continue;
-            };
-            let Some(spans) = choose::spans(condition, entry, metadata.encoding, name) else {
-                continue;
-            };
-            let pays = choose::pays(entry, &spans, metadata.rows, metadata.pages);
-            let better = best.as_ref().is_none_or(|(_, known, other)| {
-                choose::share_of(entry, &spans) < choose::share_of(known, other)
-            });
-            if better && (pays || self.indexing.forced == Some(true)) {
-                best = Some((info.name.clone(), entry.clone(), spans));
-            }
-        }
-        let Some((name, entry, spans)) = best else {
-            return file.close();
-        };
-        self.indexing.chosen = Some(format!(
-            "Index {name} selected for WHERE clause optimization."
-        ));
-        self.route = Some(file.route(entry, spans));
-        Ok(())
+        self.choose_index()
     }
 
     /// Takes rows in the order of the variables `names`, ascending, if there is an index for that.
     pub fn order_by(&mut self, names: &[&str]) -> Outcome<()> {
+        let columns: Option<Vec<usize>> = names.iter().map(|name| self.column(name)).collect();
+        self.indexing.order = columns.filter(|columns| !columns.is_empty());
+        self.choose_index()
+    }
+
+    /// Takes an index if one pays for the condition, or has the order that BY wants. An index for the
+    /// condition may not bring rows into another order than that.
+    fn choose_index(&mut self) -> Outcome<()> {
+        self.close_index()?;
+        self.indexing.chosen = None;
         let metadata = self.reader.metadata();
-        if self.route.is_some() || names.is_empty() {
+        if metadata.indexes.is_empty() {
             return Ok(());
         }
-        let columns: Vec<usize> = names.iter().filter_map(|name| self.column(name)).collect();
-        let serves = |info: &&IndexInfo| info.columns.starts_with(&columns);
-        let Some(info) = metadata.indexes.iter().find(serves).cloned() else {
-            return Ok(());
+        let Indexing {
+            store,
+            buffers,
+            order,
+            ..
+        } = &self.indexing;
+        let in_order = |info: &&IndexInfo| {
+            order
+                .as_ref()
+                .is_none_or(|columns| info.columns.starts_with(columns))
         };
-        if columns.len() < names.len() {
+        let condition = self.condition.as_ref().map(|one| &one.expr);
+        let condition = condition.filter(|_| self.indexing.forced != Some(false));
+        if condition.is_none() && order.is_none() {
             return Ok(());
         }
-        let Indexing { store, buffers, .. } = &self.indexing;
         let file = IndexFile::open(store, *buffers, &self.member, metadata)?;
-        let Some(entry) = file.entry(&info).cloned() else {
+        let known = metadata.indexes.iter().filter(in_order);
+        let known = known.filter_map(|info| Some((info, file.entry(info)?)));
+        let mut best: Option<(&IndexInfo, &IndexEntry, Vec<KeySpan>)> = None;
+        for (info, entry) in known.clone() {
+            let name = |column: usize| self.name_of(column);
+            let spans = condition
+                .and_then(|condition| choose::spans(condition, entry, metadata.encoding, name));
+            let Some(spans) = spans else { continue };
+            let pays = self.indexing.forced == Some(true)
+                || choose::pays(entry, &spans, metadata.rows, metadata.pages);
+            let better = best.as_ref().is_none_or(|(_, known, other)| {
+                choose::share_of(entry, &spans) < choose::share_of(known, other)
+            });
+            if pays && better {
+                best = Some((info, entry, spans));
+            }
+        }
+        let purpose = if best.is_some() {
+            "WHERE clause optimization"
+        } else {
+            "BY clause processing"
+        };
+        let whole = || {
+            vec![KeySpan {
+                low: Vec::new(),
+                high: Vec::new(),
+            }]
+        };
+        let by_order = known.clone().next().filter(|_| order.is_some());
+        let taken = best.or_else(|| by_order.map(|(info, entry)| (info, entry, whole())));
+        let Some((info, entry, spans)) = taken else {
             return file.close();
         };
-        let all = KeySpan {
-            low: Vec::new(),
-            high: Vec::new(),
-        };
-        self.indexing.chosen = Some(format!(
-            "Index {} selected for BY clause processing.",
-            info.name
-        ));
-        self.route = Some(file.route(entry, vec![all]));
+        self.indexing.chosen = Some(format!("Index {} selected for {purpose}.", info.name));
+        let entry = entry.clone();
+        self.route = Some(file.route(entry, spans));
         Ok(())
+    }
+
+    /// The step's name of a column.
+    fn name_of(&self, column: usize) -> Option<String> {
+        let offset = self.reader.metadata().layout.offsets.get(column).copied();
+        let field = self
+            .fields
+            .iter()
+            .find(|field| Some(field.slot.offset) == offset);
+        field.map(|field| field.variable.name.clone())
     }
 
     /// Rows are looked up by the index `name`: its key parts and the step's names of them; `None` if
@@ -313,19 +327,7 @@ impl Input {
             return Ok(None);
         };
         let parts = entry.parts.iter().zip(&info.columns);
-        let named = parts.map(|(part, column)| {
-            let offset = metadata.layout.offsets.get(*column).copied();
-            let field = self
-                .fields
-                .iter()
-                .find(|field| Some(field.slot.offset) == offset);
-            (
-                *part,
-                field
-                    .map(|field| field.variable.name.clone())
-                    .unwrap_or_default(),
-            )
-        });
+        let named = parts.map(|(part, column)| (*part, self.name_of(*column).unwrap_or_default()));
         let named = named.collect();
         self.route = Some(file.route(entry, Vec::new()));
         Ok(Some(named))

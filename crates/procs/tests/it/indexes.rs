@@ -288,3 +288,42 @@ fn sorting_an_indexed_data_set_in_place_needs_force() {
     assert_eq!(ran.exit, 0, "{}", ran.log);
     assert!(store.get("/data/a.sas7bndx").is_none());
 }
+
+#[test]
+fn an_index_for_a_condition_does_not_disturb_the_order_of_by() {
+    for order in [
+        "by i; where acct in (3, 250);",
+        "where acct in (3, 250); by i;",
+    ] {
+        let (ran, store) = clean(&format!(
+            "{MADE} data d.found; set d.a; {order} run;
+             proc means data=d.a noprint; by i; where acct in (3, 250); var branch; output out=d.m mean=; run;"
+        ));
+        assert_eq!(
+            rows(&store, "/data/found.sas7bdat").len(),
+            20,
+            "{}",
+            ran.log
+        );
+        assert_eq!(rows(&store, "/data/m.sas7bdat").len(), 20, "{}", ran.log);
+        assert!(!ran.log.contains("selected for WHERE"), "{}", ran.log);
+    }
+}
+
+#[test]
+fn procedures_take_by_groups_in_the_order_of_an_index() {
+    let (ran, store) = clean(&format!(
+        "{MADE} proc means data=d.a noprint; by acct; var i; output out=d.m n=n; run;
+         proc reg data=d.a outest=d.e noprint; by acct; model i = branch; output out=d.o p=p; run; quit;"
+    ));
+    let groups = rows(&store, "/data/m.sas7bdat");
+    assert_eq!(groups.len(), 300, "{}", ran.log);
+    assert!(
+        groups.iter().all(|row| row.ends_with(" 10")),
+        "{}",
+        groups[0]
+    );
+    assert_eq!(rows(&store, "/data/o.sas7bdat").len(), 3000);
+    let info = "INFO: Index acct selected for BY clause processing.";
+    assert!(ran.log.matches(info).count() >= 2, "{}", ran.log);
+}
