@@ -200,6 +200,37 @@ impl Options {
     }
 }
 
+/// Names of all options that [`Options::set`] takes, in order.
+pub const NAMES: [&str; 27] = [
+    "ALIGNSASIOFILES",
+    "BUFSIZE",
+    "COMPRESS",
+    "CPUCOUNT",
+    "ERRORABEND",
+    "ERRORS",
+    "FILELOCKS",
+    "FIRSTOBS",
+    "FULLSTIMER",
+    "IBUFNO",
+    "IBUFSIZE",
+    "LINESIZE",
+    "MEMSIZE",
+    "MINOPERATOR",
+    "MLOGIC",
+    "MPRINT",
+    "MSGLEVEL",
+    "NOTES",
+    "OBS",
+    "SORTEQUALS",
+    "SORTSIZE",
+    "SOURCE",
+    "STIMER",
+    "SYMBOLGEN",
+    "SYNTAXCHECK",
+    "THREADS",
+    "UBUFSIZE",
+];
+
 fn unknown(name: &str) -> String {
     format!("Option {name} is not recognized or not implemented yet; remove it from the program.")
 }

@@ -6,7 +6,7 @@ use engine::dataset::extend::Extension;
 use engine::dataset::input::{Field, Input};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{DatasetRef, ProcStep};
 use lang::cursor::Cursor;
@@ -22,6 +22,15 @@ pub(crate) struct Append;
 impl Procedure for Append {
     fn name(&self) -> &'static str {
         "APPEND"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "BASE=, DATA= with data set options, FORCE, NOWARN, APPENDVER= (of no effect). Rows \
+                  are added in place: those that are there are not read; indexes are made anew",
+            no: "data set options of BASE=, bases with a unique index, with deleted rows, or of other \
+                  hosts",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

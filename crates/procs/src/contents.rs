@@ -4,7 +4,7 @@ use base::diag::Span;
 use engine::dataset::input::Input;
 use engine::failure::Outcome;
 use engine::log::iso_datetime;
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{DatasetRef, ProcStep};
 use lang::cursor::Cursor;
@@ -19,6 +19,13 @@ pub(crate) struct Contents;
 impl Procedure for Contents {
     fn name(&self) -> &'static str {
         "CONTENTS"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "DATA= (also _ALL_ of a library), NODS, VARNUM, NOPRINT",
+            no: "OUT=, DIRECTORY, SHORT",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

@@ -7,7 +7,7 @@ use engine::dataset::output::{Output, OutputPlan};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::library::Member;
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::ProcStep;
 use lang::cursor::Cursor;
@@ -22,6 +22,13 @@ pub(crate) struct Copy;
 impl Procedure for Copy {
     fn name(&self) -> &'static str {
         "COPY"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "IN=, OUT=, SELECT, EXCLUDE, MOVE, CLONE, NOCLONE",
+            no: "indexes of the originals (the copies have none), other member types",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

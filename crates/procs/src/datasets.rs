@@ -8,7 +8,7 @@ use base::store::Channel;
 use engine::failure::{Failure, Outcome};
 use engine::index::build as index;
 use engine::library::{Library, Member};
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::ProcStep;
 use lang::cursor::Cursor;
@@ -31,6 +31,17 @@ struct Options {
 impl Procedure for Datasets {
     fn name(&self) -> &'static str {
         "DATASETS"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "LIB=, NOLIST, NOWARN, KILL; DELETE and SAVE with lists (`a1-a9`, `b:`, _ALL_), \
+                  CHANGE, COPY with SELECT and EXCLUDE, APPEND, CONTENTS; MODIFY with LABEL=, RENAME, \
+                  LABEL, FORMAT, INFORMAT (in place: the pages of rows are not touched), INDEX CREATE \
+                  with UNIQUE, INDEX DELETE",
+            no: "EXCHANGE, AGE, REBUILD, REPAIR, passwords, integrity constraints, NOMISS, formats \
+                  for lists of variables in MODIFY",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

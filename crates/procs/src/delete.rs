@@ -1,7 +1,7 @@
 //! PROC DELETE: data sets by name.
 
 use engine::failure::Outcome;
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::ProcStep;
 use lang::cursor::Cursor;
@@ -15,6 +15,13 @@ pub(crate) struct Delete;
 impl Procedure for Delete {
     fn name(&self) -> &'static str {
         "DELETE"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "DATA=",
+            no: "other member types",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

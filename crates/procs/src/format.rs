@@ -3,7 +3,7 @@
 use base::diag::Span;
 use engine::failure::Outcome;
 use engine::format::user::{Range, UserFormat};
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, Token, TokenKind};
 use lang::cursor::{Cursor, Parsed};
@@ -23,6 +23,14 @@ pub(crate) struct Formats;
 impl Procedure for Formats {
     fn name(&self) -> &'static str {
         "FORMAT"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "VALUE of numbers and texts: lists, ranges with LOW, HIGH, `<`, OTHER; DEFAULT=, \
+                  FUZZ=; in WORK",
+            no: "INVALUE, PICTURE, CNTLIN=, CNTLOUT=, FMTLIB, MULTILABEL, permanent libraries",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

@@ -9,7 +9,7 @@ use base::diag::Span;
 use engine::dataset::input::{Field, Input};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
 use sas7bdat::{Kind, Variable, missing};
@@ -39,6 +39,15 @@ struct Request<'a> {
 impl Procedure for Freq {
     fn name(&self) -> &'static str {
         "FREQ"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "FORMAT, LABEL; TABLES of one to many variables (`a*(b c)`) with OUT=, OUTPCT, LIST, \
+                  MISSING, CHISQ, NOROW, NOCOL, NOPERCENT, NOCUM, NOPRINT; OUTPUT with N PCHI LRCHI \
+                  PHI CONTGY CRAMV; WEIGHT, BY, WHERE. Values are grouped as formatted",
+            no: "ORDER= but INTERNAL, other statistics of OUTPUT, FISHER, MEASURES, TESTP=, SPARSE",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use engine::dataset::input::{Field, Input};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
 use sas7bdat::missing;
@@ -34,6 +34,20 @@ pub(crate) struct Glm;
 impl Procedure for Glm {
     fn name(&self) -> &'static str {
         "GLM"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "FORMAT, LABEL; CLASS (DESCENDING, REF=, ORDER=FORMATTED or INTERNAL); MODEL of one \
+                  or more dependent variables with effects `a b a*b a(b) a|b @n`, covariates and their \
+                  products, NOINT, SOLUTION, CLPARM, SS1, SS2, SS3, ALPHA=; Type III by estimable \
+                  functions; LSMEANS with STDERR, PDIFF, CL; OUTPUT with the statistics of REG; \
+                  OUTSTAT=; BY, WEIGHT, FREQ, WHERE. The input is read once, and once more for OUTPUT; \
+                  MULTIPASS and PLOTS= have no effect. Rows of equal classes are one cell: cells, \
+                  levels or parameters that do not fit into memory stop the step",
+            no: "MEANS, CONTRAST, ESTIMATE, RANDOM, TEST, MANOVA, REPEATED, ABSORB, SS4, E, PDIFF=, \
+                  ADJUST=, AT",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

@@ -12,7 +12,7 @@ mod statements;
 use engine::dataset::input::{Field, Input};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
 use sas7bdat::Encoding;
@@ -36,6 +36,30 @@ pub(crate) struct Logistic(pub(crate) &'static str);
 impl Procedure for Logistic {
     fn name(&self) -> &'static str {
         self.0
+    }
+
+    fn support(&self) -> Support {
+        if self.0 == "HPLOGISTIC" {
+            return Support {
+                yes: "as LOGISTIC, with GLM coding; SELECTION METHOD=FORWARD, BACKWARD or STEPWISE by \
+                  significance (SLENTRY=, SLSTAY=); ID, OUTPUT with PRED= and XBETA=; PERFORMANCE \
+                  NTHREADS=, DETAILS (without its table of times); CPUCOUNT threads, on which results \
+                  do not depend",
+                no: "PARTITION, CODE, other criteria of SELECTION, PARAM=, LINK=",
+            };
+        }
+        Support {
+            yes: "FORMAT, LABEL; CLASS with PARAM=EFFECT (the default), REF, GLM, REF=, DESCENDING, \
+                  ORDER=FORMATTED or INTERNAL; MODEL of a binary or ordinal response (EVENT=, \
+                  DESCENDING, REF=) with effects as in GLM, SELECTION=FORWARD, BACKWARD or STEPWISE, \
+                  SLENTRY=, SLSTAY=, NOINT, CLPARM=WALD, MAXITER=, GCONV=, ALPHA=; OUTEST=; OUTPUT \
+                  with P= XBETA= STDXBETA= LOWER= UPPER=; BY, WEIGHT, FREQ, WHERE. The model's \
+                  variables go into a utility file, which iterations read where half of MEMSIZE does \
+                  not hold them",
+            no: "events/trials, LINK= but LOGIT, SCORE, ODDSRATIO, CONTRAST, TEST, UNITS, EXACT, \
+                  STRATA, LACKFIT, CTABLE, OUTROC=, RSQUARE, CLODDS=, PREDPROBS=, OUTEST= with both BY \
+                  and CLASS, NOINT of an ordinal response",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

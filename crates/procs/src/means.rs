@@ -14,7 +14,7 @@ use base::diag::Span;
 use engine::dataset::input::{Field, Input};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
 use sas7bdat::{Encoding, Kind};
@@ -38,6 +38,17 @@ const CLASS_MAX: usize = 30;
 impl Procedure for Means {
     fn name(&self) -> &'static str {
         self.0
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "FORMAT, LABEL; CLASS (DESCENDING, MISSING), BY, VAR, WEIGHT, FREQ, TYPES, WAYS, \
+                  WHERE; OUTPUT with statistics of chosen variables, names, AUTONAME, NOINHERIT; NWAY, \
+                  MISSING, CHARTYPE, MAXDEC=, ALPHA=, VARDEF=; FW=, NONOBS and THREADS (of no effect); \
+                  all statistics of SAS, quantiles by definition 5. Classes group by formatted values. \
+                  Class levels that do not fit into memory stop the step",
+            no: "ID, ORDER= but INTERNAL, COMPLETETYPES, MINID/MAXID, other quantile definitions",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

@@ -6,7 +6,7 @@ use engine::dataset::options::{select, select_all};
 use engine::failure::{Failure, Outcome};
 use engine::format;
 use engine::format::user::Formats;
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ByList, DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
@@ -42,6 +42,13 @@ const HEADING_WIDTH: usize = 80;
 impl Procedure for Print {
     fn name(&self) -> &'static str {
         "PRINT"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "DATA=, VAR, ID, BY, SUM, WHERE, FORMAT, LABEL, NOOBS, N",
+            no: "PAGEBY, SUMBY, SPLIT=, ROUND, UNIFORM",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

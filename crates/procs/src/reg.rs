@@ -8,7 +8,7 @@ mod statements;
 use engine::dataset::input::{Field, Input};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
 use sas7bdat::{Variable, missing};
@@ -28,6 +28,17 @@ pub(crate) struct Reg;
 impl Procedure for Reg {
     fn name(&self) -> &'static str {
         "REG"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "MODEL (several, labels) with NOINT, VIF, SS1, CLB, NOPRINT, SELECTION=FORWARD, \
+                  BACKWARD or STEPWISE with SLENTRY= and SLSTAY= (the listing has the steps, their \
+                  summary and the last model); BY, WEIGHT, FREQ, WHERE; OUTEST=; OUTPUT with P R STDP \
+                  STDR STDI L95 U95 L95M U95M STUDENT RSTUDENT COOKD H PRESS DFFITS; PLOTS= (of no \
+                  effect)",
+            no: "SELECTION=RSQUARE, ADJRSQ, CP, MAXR, MINR, INCLUDE=, TEST, RESTRICT, PLOT",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

@@ -11,7 +11,7 @@ use engine::dataset::output::{Output, OutputPlan};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::options::Options;
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use engine::sort::{Expected, KeyField, SortKey, SortPlan, Sorter};
 use lang::ast::{ByList, DatasetRef, Expr, ProcStep};
@@ -38,6 +38,15 @@ struct Statements {
 impl Procedure for Sort {
     fn name(&self) -> &'static str {
         "SORT"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "BY [DESCENDING], OUT=, NODUPKEY, EQUALS, NOEQUALS (ties keep their order in both), \
+                  FORCE (indexes of a data set sorted in place go), SORTSIZE=, THREADS, NOTHREADS, \
+                  WHERE",
+            no: "TAGSORT, NODUPRECS, DUPOUT=, SORTSEQ=, sorting a part of a data set in place",
+        }
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {

@@ -30,7 +30,7 @@ mod uses;
 use std::rc::Rc;
 
 use engine::failure::Outcome;
-use engine::procedure::Procedure;
+use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStatement, ProcStep};
 use lang::cursor::Cursor;
@@ -56,6 +56,26 @@ struct Options {
 impl Procedure for Sql {
     fn name(&self) -> &'static str {
         "SQL"
+    }
+
+    fn support(&self) -> Support {
+        Support {
+            yes: "CREATE TABLE AS, LIKE, with column definitions; SELECT [DISTINCT] with `*`, `a.*`, \
+                  AS, LABEL= FORMAT= INFORMAT= LENGTH=, CALCULATED; INTO :a, :a1-:a9, SEPARATED BY, \
+                  TRIMMED, NOTRIM; FROM with data set options, aliases, in-line views; commas, INNER, \
+                  LEFT, RIGHT, FULL and CROSS JOIN; WHERE, GROUP BY (names, positions, expressions), \
+                  HAVING, remerging, ORDER BY; UNION, EXCEPT, INTERSECT, OUTER UNION with ALL and \
+                  CORR; subqueries (values, IN, EXISTS, correlated); CASE in both forms, BETWEEN, \
+                  LIKE, CONTAINS, IS NULL, IN; COUNT FREQ N NMISS SUM MEAN AVG MIN MAX RANGE STD \
+                  STDERR VAR USS CSS CV, with DISTINCT; all functions of the DATA step; INSERT \
+                  (VALUES, SET, SELECT), UPDATE, DELETE, DROP TABLE; CREATE [UNIQUE] INDEX, DROP \
+                  INDEX; NOPRINT, NUMBER, INOBS=, OUTOBS=, THREADS, FEEDBACK and ERRORSTOP (of no \
+                  effect); SQLOBS, SQLRC",
+            no: "INSERT and UPDATE of tables with a unique index, views, ALTER, DESCRIBE, VALIDATE, \
+                  RESET, pass-through, DICTIONARY tables, constraints, NATURAL JOIN, ANY and ALL \
+                  before subqueries, MEDIAN and other summary functions, LIKE with ESCAPE or an \
+                  expression, `=*`, _METHOD, data set options of tables that are changed",
+        }
     }
 
     fn stopped_note(&self) -> &'static str {

@@ -59,6 +59,21 @@ pub enum OfText {
     Strip,
 }
 
+/// The functions that are compiled without the tables: those above, and LAG and DIF, which keep values.
+const WITHOUT_TABLE: [&str; 17] = [
+    "ABS", "SQRT", "EXP", "LOG", "SUM", "MEAN", "MIN", "MAX", "N", "NMISS", "MISSING", "UPCASE",
+    "LOWCASE", "TRIM", "STRIP", "LAG", "DIF",
+];
+
+/// Names of all functions, in order.
+pub fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = table::Entry::all().map(|entry| entry.name).collect();
+    names.extend(WITHOUT_TABLE);
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 impl OfNumbers {
     /// The function called `name` (any case) with its least and most number of arguments.
     pub fn find(name: &str) -> Option<(Self, usize, usize)> {

@@ -2,6 +2,7 @@
 //! to them.
 
 mod attributes;
+mod compat;
 mod datastep;
 mod faults;
 mod formats;

@@ -49,6 +49,11 @@ impl Entry {
     /// The function called `name`, any case.
     pub fn find(name: &str) -> Option<&'static Self> {
         let upper = name.to_ascii_uppercase();
+        Self::all().find(|entry| entry.name == upper)
+    }
+
+    /// Every function of the tables.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
         let tables = [
             numeric::TABLE,
             statistics::TABLE,
@@ -59,10 +64,7 @@ impl Entry {
             random::TABLE,
             special::TABLE,
         ];
-        tables
-            .into_iter()
-            .flatten()
-            .find(|entry| entry.name == upper)
+        tables.into_iter().flatten()
     }
 
     /// Least and most arguments.
