@@ -28,6 +28,8 @@ pub struct Options {
     pub ubufsize: u64,
     /// SORTSIZE=: memory for one sort, bytes.
     pub sortsize: u64,
+    /// SUMSIZE=: memory for the groups of MEANS, SUMMARY and FREQ, bytes; 0 = what MEMSIZE leaves.
+    pub sumsize: u64,
     /// MEMSIZE=: memory for the session, bytes.
     pub memsize: u64,
     /// CPUCOUNT=: threads of one step.
@@ -84,6 +86,7 @@ impl Options {
             ibufno: 0,
             ubufsize: Bytes::kib(128).0,
             sortsize: Bytes::gib(1).0,
+            sumsize: 0,
             memsize: Bytes::gib(2).0,
             cpucount: processors.clamp(1, limits::THREADS_MAX),
             threads: true,
@@ -152,6 +155,7 @@ impl Options {
             "IBUFNO" => self.ibufno = size(name, value, 0, 10_000)?,
             "UBUFSIZE" => self.ubufsize = size(name, value, 4096, limits::PAGE_BYTES_MAX)?,
             "SORTSIZE" => self.sortsize = memory(name, value)?,
+            "SUMSIZE" => self.sumsize = size(name, value, 0, u64::MAX)?,
             "MEMSIZE" => self.memsize = memory(name, value)?,
             "CPUCOUNT" => self.cpucount = cpucount(value)?,
             "FILELOCKS" => self.filelocks = filelocks(value)?,
@@ -192,6 +196,15 @@ impl Options {
             .max(Bytes::mib(1).0)
     }
 
+    /// How much the groups of MEANS, SUMMARY and FREQ may take: SUMSIZE, but within MEMSIZE.
+    pub fn summary_memory(&self) -> u64 {
+        let most = self.procedure_memory();
+        match self.sumsize {
+            0 => most,
+            size => size.clamp(Bytes::mib(1).0, most),
+        }
+    }
+
     /// How much a sort may hold in memory: SORTSIZE, but within MEMSIZE.
     pub fn sort_memory(&self) -> u64 {
         self.sortsize
@@ -201,7 +214,7 @@ impl Options {
 }
 
 /// Names of all options that [`Options::set`] takes, in order.
-pub const NAMES: [&str; 27] = [
+pub const NAMES: [&str; 28] = [
     "ALIGNSASIOFILES",
     "BUFSIZE",
     "COMPRESS",
@@ -225,6 +238,7 @@ pub const NAMES: [&str; 27] = [
     "SORTSIZE",
     "SOURCE",
     "STIMER",
+    "SUMSIZE",
     "SYMBOLGEN",
     "SYNTAXCHECK",
     "THREADS",

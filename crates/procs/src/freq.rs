@@ -165,7 +165,7 @@ fn bind<'a>(
             .map(|field| ClassVariable::new(field, false, missing, &world.formats))
             .collect();
         requests.push(Request {
-            counts: Counts::new(Classes::new(classes), world.options.sort_memory()),
+            counts: Counts::new(Classes::new(classes), world.options.summary_memory()),
             options: &tables.options,
             out,
             tests: None,

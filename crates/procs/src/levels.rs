@@ -184,6 +184,11 @@ impl Classes {
         }
     }
 
+    /// Whether a format groups values.
+    pub(crate) fn is_by_format(&self) -> bool {
+        self.by_format
+    }
+
     /// Bytes of a key.
     pub(crate) fn key_bytes(&self) -> usize {
         self.variables.iter().map(|variable| variable.bytes).sum()

@@ -5,6 +5,7 @@ mod cell;
 mod groups;
 mod listing;
 mod output;
+mod spill;
 mod statements;
 mod statistic;
 
@@ -23,6 +24,7 @@ use self::cell::Depth;
 use self::groups::{Groups, add_row};
 use self::listing::Printed;
 use self::output::OutputTable;
+use self::spill::Spill;
 use self::statements::{Statements, Types, parse};
 use self::statistic::{Rules, Wanted};
 use crate::by::{ByGroups, by_index};
@@ -35,6 +37,9 @@ pub(crate) struct Means(pub(crate) &'static str);
 /// More class variables than this would make too many types.
 const CLASS_MAX: usize = 30;
 
+/// Of more types than these groups do not go to a utility file: each would go there for each type.
+const SPILLED_TYPES_MAX: usize = 64;
+
 impl Procedure for Means {
     fn name(&self) -> &'static str {
         self.0
@@ -46,7 +51,8 @@ impl Procedure for Means {
                   WHERE; OUTPUT with statistics of chosen variables, names, AUTONAME, NOINHERIT; NWAY, \
                   MISSING, CHARTYPE, MAXDEC=, ALPHA=, VARDEF=; FW=, NONOBS and THREADS (of no effect); \
                   all statistics of SAS, quantiles by definition 5. Classes group by formatted values. \
-                  Class levels that do not fit into memory stop the step",
+                  Groups that do not fit into memory go to a utility file; with quantiles or grouped \
+                  by a format they stop the step",
             no: "ID, ORDER= but INTERNAL, COMPLETETYPES, MINID/MAXID, other quantile definitions",
         }
     }
@@ -170,18 +176,38 @@ impl Analysis {
             with_values: wanted.iter().any(|one| one.statistic.needs_values()),
             output_types,
             printed_types,
-            memory_bytes: world.options.sort_memory(),
+            memory_bytes: world.options.summary_memory(),
             encoding: input.metadata().encoding,
         })
     }
 
     fn groups(&self) -> Groups {
-        Groups::new(
+        let (memory, spills) = (self.memory_bytes, self.spills());
+        let groups = Groups::new(
             self.fields.len(),
             self.classes.key_bytes(),
             self.with_values,
-            self.memory_bytes,
-        )
+            // The other half is for sorting what is spilled.
+            if spills { memory / 2 } else { memory },
+        );
+        if spills { groups.spilling() } else { groups }
+    }
+
+    /// Whether groups can go to a utility file: not the values of quantiles, nor levels that only
+    /// their format makes one.
+    fn spills(&self) -> bool {
+        let plain = !self.with_values && !self.classes.is_by_format();
+        plain
+            && !self.classes.variables.is_empty()
+            && self.wanted_types().len() <= SPILLED_TYPES_MAX
+    }
+
+    /// The types that are printed or written, ascending.
+    fn wanted_types(&self) -> Vec<u64> {
+        let mut types = [self.output_types.as_slice(), &self.printed_types].concat();
+        types.sort_unstable();
+        types.dedup();
+        types
     }
 
     fn pass(
@@ -192,17 +218,23 @@ impl Analysis {
         world: &mut World,
     ) -> Outcome<()> {
         let mut groups = self.groups();
+        let mut spill = None;
         while let Some(row) = input.next_row()? {
             if let Some(by) = &mut self.by
                 && by.begins(row)?
             {
                 if !by.row().is_empty() {
                     let full = std::mem::replace(&mut groups, self.groups());
-                    self.emit(full, statements, outputs, world)?;
+                    self.emit(full, spill.take(), statements, outputs, world)?;
                 }
                 self.by.as_mut().expect("it is there").enter(row);
             }
             self.add(&mut groups, row)?;
+            if groups.is_full() {
+                let full = std::mem::replace(&mut groups, self.groups());
+                let spill = spill.get_or_insert_with(|| self.new_spill(world));
+                spill.take(&full, world)?;
+            }
         }
         let any_group = self.by.as_ref().is_none_or(|by| !by.row().is_empty());
         if any_group {
@@ -210,9 +242,28 @@ impl Analysis {
                 // Without rows there is still the whole.
                 groups.find(&[], &[])?;
             }
-            self.emit(groups, statements, outputs, world)?;
+            self.emit(groups, spill, statements, outputs, world)?;
         }
         Ok(())
+    }
+
+    fn new_spill(&self, world: &World) -> Spill {
+        let ranges = |mask| {
+            self.parts_of(mask)
+                .into_iter()
+                .map(|(_, part)| part)
+                .collect()
+        };
+        let types = self.wanted_types().into_iter();
+        let types = types.map(|mask| (mask, ranges(mask))).collect();
+        let key_bytes = self.classes.key_bytes();
+        Spill::new(
+            world,
+            self.fields.len(),
+            key_bytes,
+            types,
+            self.memory_bytes / 2,
+        )
     }
 
     #[inline]
@@ -258,33 +309,28 @@ impl Analysis {
     fn emit(
         &self,
         mut groups: Groups,
+        spill: Option<Spill>,
         statements: &Statements,
         outputs: &mut [OutputTable],
         world: &mut World,
     ) -> Outcome<()> {
-        groups.unify(&self.classes);
-        let by = self.by.as_ref();
-        if let (Some(by), true) = (by, statements.printed) {
+        if let (Some(by), true) = (&self.by, statements.printed) {
             let heading = format!("---------- {} ----------", by.heading());
             world.listing.centered_line(&heading);
             world.listing.line("");
         }
-        let printed = Printed {
-            analysis: &self.fields,
-            classes: &self.classes,
-            wanted: &statements.wanted,
-            rules: self.rules,
-            max_decimals: statements.max_decimals,
-            encoding: self.encoding,
-        };
-        let full = (1 << self.classes.variables.len()) - 1;
-        let mut types: Vec<u64> = self.output_types.clone();
-        if statements.printed {
-            types.extend(&self.printed_types);
+        if let Some(mut spill) = spill {
+            spill.take(&groups, world)?;
+            drop(groups);
+            return spill.finish(
+                world,
+                || self.groups(),
+                |mask, of_type, world| self.emit_type(mask, of_type, statements, outputs, world),
+            );
         }
-        types.sort_unstable();
-        types.dedup();
-        for mask in types {
+        groups.unify(&self.classes);
+        let full = (1 << self.classes.variables.len()) - 1;
+        for mask in self.wanted_types() {
             let mut merged;
             let of_type = if mask == full {
                 &mut groups
@@ -292,26 +338,53 @@ impl Analysis {
                 merged = self.merged(&groups, mask)?;
                 &mut merged
             };
-            if self.with_values {
-                of_type.sort_values();
-            }
-            if statements.printed && self.printed_types.contains(&mask) {
-                printed.print(world, mask, of_type);
-            }
-            if self.output_types.contains(&mask) {
-                for output in &mut *outputs {
-                    output.write(by, &self.classes, mask, of_type, self.rules)?;
-                }
+            self.emit_type(mask, of_type, statements, outputs, world)?;
+        }
+        Ok(())
+    }
+
+    /// Prints and writes the groups of one type. Where memory does not hold them all, the table is
+    /// printed in pieces.
+    fn emit_type(
+        &self,
+        mask: u64,
+        of_type: &mut Groups,
+        statements: &Statements,
+        outputs: &mut [OutputTable],
+        world: &mut World,
+    ) -> Outcome<()> {
+        if self.with_values {
+            of_type.sort_values();
+        }
+        if statements.printed && self.printed_types.contains(&mask) {
+            let printed = Printed {
+                analysis: &self.fields,
+                classes: &self.classes,
+                wanted: &statements.wanted,
+                rules: self.rules,
+                max_decimals: statements.max_decimals,
+                encoding: self.encoding,
+            };
+            printed.print(world, mask, of_type);
+        }
+        if self.output_types.contains(&mask) {
+            for output in &mut *outputs {
+                output.write(self.by.as_ref(), &self.classes, mask, of_type, self.rules)?;
             }
         }
         Ok(())
     }
 
-    fn merged(&self, groups: &Groups, mask: u64) -> Outcome<Groups> {
+    /// The class variables of a type by number, and where their parts of the key lie.
+    fn parts_of(&self, mask: u64) -> Vec<(usize, Range<usize>)> {
         let count = self.classes.variables.len();
         let here = |(index, _): &(usize, Range<usize>)| mask >> (count - 1 - index) & 1 == 1;
         let parts = self.classes.parts().into_iter().enumerate();
-        let kept: Vec<(usize, Range<usize>)> = parts.filter(here).collect();
+        parts.filter(here).collect()
+    }
+
+    fn merged(&self, groups: &Groups, mask: u64) -> Outcome<Groups> {
+        let kept = self.parts_of(mask);
         let ranges: Vec<Range<usize>> = kept.iter().map(|(_, part)| part.clone()).collect();
         groups.merged(&ranges, |key| self.classes.told(key, &kept))
     }

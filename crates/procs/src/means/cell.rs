@@ -60,6 +60,66 @@ impl Default for Cell {
 }
 
 impl Cell {
+    /// Bytes of a stored cell.
+    pub(super) const BYTES: usize = 12 * 8;
+
+    /// Writes the cell to [`Self::BYTES`] bytes.
+    pub(super) fn store(&self, bytes: &mut [u8]) {
+        let Self {
+            n,
+            missing,
+            weights,
+            sum,
+            min,
+            max,
+            shift,
+            first,
+            second,
+            third,
+            fourth,
+            recentre_at,
+        } = *self;
+        let fields = [
+            n,
+            missing,
+            weights,
+            sum,
+            min,
+            max,
+            shift,
+            first,
+            second,
+            third,
+            fourth,
+            recentre_at,
+        ];
+        for (place, field) in bytes.chunks_exact_mut(8).zip(fields) {
+            place.copy_from_slice(&field.to_le_bytes());
+        }
+    }
+
+    /// Reads a stored cell.
+    pub(super) fn load(bytes: &[u8]) -> Self {
+        let mut fields = bytes
+            .chunks_exact(8)
+            .filter_map(|field| field.first_chunk().copied().map(f64::from_le_bytes));
+        let mut next = || fields.next().unwrap_or_default();
+        Self {
+            n: next(),
+            missing: next(),
+            weights: next(),
+            sum: next(),
+            min: next(),
+            max: next(),
+            shift: next(),
+            first: next(),
+            second: next(),
+            third: next(),
+            fourth: next(),
+            recentre_at: next(),
+        }
+    }
+
     /// Adds a value that is not missing, `times` times, with a weight.
     #[inline]
     pub(super) fn add(&mut self, value: f64, times: f64, weight: f64, depth: Depth) {

@@ -23,6 +23,8 @@ pub(super) struct Groups {
     /// Memory taken so far and memory there is, bytes.
     used: u64,
     limit: u64,
+    /// Groups beyond the limit go elsewhere, which the caller sees to.
+    spills: bool,
 }
 
 impl Groups {
@@ -37,7 +39,22 @@ impl Groups {
             values: with_values.then(Vec::new),
             used: 0,
             limit,
+            spills: false,
         }
+    }
+
+    /// Groups that are given away once they are full.
+    pub(super) fn spilling(self) -> Self {
+        Self {
+            spills: true,
+            ..self
+        }
+    }
+
+    /// Whether memory is used up.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.used > self.limit
     }
 
     /// Number of analysis variables.
@@ -82,7 +99,7 @@ impl Groups {
     /// Accounts for memory. Vectors that grow hold up to twice what is in them.
     fn take(&mut self, bytes: usize) -> Outcome<()> {
         self.used += 2 * bytes as u64;
-        if self.used > self.limit {
+        if self.used > self.limit && !self.spills {
             return Err(Failure::world(format!(
                 "The SAS System stopped processing this step because of insufficient memory: {} class \
                  levels do not fit into {} MiB. Raise MEMSIZE= or SUMSIZE=.",

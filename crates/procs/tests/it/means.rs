@@ -251,11 +251,11 @@ fn no_rows_give_the_whole_or_no_class_level() {
 }
 
 #[test]
-fn what_does_not_fit_into_memory_stops_the_step() {
+fn values_for_quantiles_that_do_not_fit_into_memory_stop_the_step() {
     let ran = run_on(
         Arc::new(store()),
-        "options memsize=65m sortsize=1m; data d.a; do i = 1 to 50000; x = i; output; end; run;
-         proc means data=d.a noprint nway; class i; var x; output out=d.m sum=; run;",
+        "options memsize=65m sumsize=1m; data d.a; do i = 1 to 50000; x = i; output; end; run;
+         proc means data=d.a noprint nway; class i; var x; output out=d.m median=; run;",
     );
     assert_eq!(ran.exit, 2);
     assert!(ran.log.contains("insufficient memory"), "{}", ran.log);
@@ -301,4 +301,40 @@ fn many_classes_agree_with_a_plain_count() {
     }
     assert_eq!(nway, plain.len());
     assert!((whole - 30_000.0 * 30_001.0 / 14.0).abs() < 1e-4);
+}
+
+#[test]
+fn groups_beyond_memory_go_to_a_utility_file_and_come_out_the_same() {
+    let program = |options: &str| {
+        format!(
+            "data a;
+               do i = 1 to 60000;
+                 k = mod(i * 7919, 20000); g = mod(i, 3); x = i / 7; w = 1 + mod(i, 4);
+                 if mod(i, 50) = 0 then x = .;
+                 output;
+               end;
+             run;
+             options {options};
+             proc means data=a noprint; class k g; weight w; var x i; types () g k k*g;
+               output out=d.out n=n1 n2 nmiss=m1 m2 sum=s1 s2 mean=a1 a2 std=d1 d2 min=l1 l2 max=h1 h2;
+             run;"
+        )
+    };
+    let (_, store) = clean(&program("sumsize=0"));
+    let expected = rows(&store, "/data/out.sas7bdat");
+    assert_eq!(expected.len(), 1 + 3 + 20_000 + 60_000);
+    let (_, spilled) = clean(&program("sumsize=1m sortsize=1m"));
+    let found = rows(&spilled, "/data/out.sas7bdat");
+    assert_eq!(found.len(), expected.len());
+    let close = |left: &str, right: &str| match (left.parse::<f64>(), right.parse::<f64>()) {
+        (Ok(left), Ok(right)) => (left - right).abs() <= 1e-11 * right.abs().max(1.0),
+        _ => left == right,
+    };
+    for (left, right) in found.iter().zip(&expected) {
+        let same = left
+            .split(' ')
+            .zip(right.split(' '))
+            .all(|(left, right)| close(left, right));
+        assert!(same, "{left}\n{right}");
+    }
 }
