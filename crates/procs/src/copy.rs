@@ -6,6 +6,7 @@ use engine::dataset::input::Input;
 use engine::dataset::output::{Output, OutputPlan};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
+use engine::index::build;
 use engine::library::Member;
 use engine::procedure::{Procedure, Support};
 use engine::session::World;
@@ -26,8 +27,8 @@ impl Procedure for Copy {
 
     fn support(&self) -> Support {
         Support {
-            yes: "IN=, OUT=, SELECT, EXCLUDE, MOVE, CLONE, NOCLONE",
-            no: "indexes of the originals (the copies have none), other member types",
+            yes: "IN=, OUT=, SELECT, EXCLUDE, MOVE, CLONE, NOCLONE; indexes are made again",
+            no: "INDEX=NO, other member types",
         }
     }
 
@@ -153,7 +154,11 @@ impl Request {
             let (old, new) = (source.full_name(), target.full_name());
             world.note(&format!("{verb} {old} to {new} (memtype=DATA)."));
             let input = Input::open_member(world, source.clone())?;
-            copy_to(world, input, target, self.clone)?;
+            let indexes = input.metadata().indexes.clone();
+            copy_to(world, input, target.clone(), self.clone)?;
+            if !indexes.is_empty() {
+                build::rebuild(world, &target, &indexes)?;
+            }
             if self.moved {
                 delete(world, &source, &self.from.1)?;
             }

@@ -327,3 +327,20 @@ fn procedures_take_by_groups_in_the_order_of_an_index() {
     let info = "INFO: Index acct selected for BY clause processing.";
     assert!(ran.log.matches(info).count() >= 2, "{}", ran.log);
 }
+
+#[test]
+fn copies_have_the_indexes_of_their_originals() {
+    let (ran, store) = clean(&format!(
+        "{MADE} libname e '/util'; proc copy in=d out=e move; run;
+         data d.found; set e.a(idxwhere=yes); where acct = 17; run;"
+    ));
+    assert_eq!(
+        rows(&store, "/data/found.sas7bdat").len(),
+        10,
+        "{}",
+        ran.log
+    );
+    let info = "INFO: Index acct selected for WHERE clause optimization.";
+    assert!(ran.log.contains(info), "{}", ran.log);
+    assert!(store.get("/data/a.sas7bndx").is_none());
+}
