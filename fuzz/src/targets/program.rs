@@ -144,7 +144,7 @@ impl Choices<'_> {
                 .map(|_| choices.statement(2))
                 .collect()
         };
-        match self.below(14) {
+        match self.below(24) {
             0..=5 => format!("data {data}; {} run;", body(self)),
             6 => format!(
                 "proc sort data={data} out={}; by {variable}; run;",
@@ -161,10 +161,49 @@ impl Choices<'_> {
             ),
             11 => format!("proc reg data={data}; model x = {variable} y; run; quit;"),
             12 => format!("%let m = {}; %put &m %eval(&m + 1);", self.pick(&CONSTANTS)),
-            _ => format!(
+            13 => format!(
                 "proc datasets lib=work nolist; delete {}; quit;",
                 self.pick(&DATASETS[..2])
             ),
+            14 => format!(
+                "proc datasets lib=d nolist; modify {}; index create {variable}; rename x = w; \
+                 label y = 'why'; quit;",
+                self.pick(&["p", "q"])
+            ),
+            15 => format!("data b; set {data}; set d.p key={variable}; run;"),
+            16 => format!(
+                "proc glm data={data}; class {variable}; model x = {variable} y; run; quit;"
+            ),
+            17 => format!("proc logistic data={data}; model {variable} = x y; run;"),
+            18 => format!(
+                "proc copy in=work out=d; select {}; run;",
+                self.pick(&DATASETS[..2])
+            ),
+            _ => self.query(&data),
+        }
+    }
+
+    fn query(&mut self, data: &str) -> String {
+        let (other, condition) = (self.dataset(), self.expression(2));
+        let (variable, value) = (self.pick(&VARIABLES[..5]), self.expression(1));
+        let query = match self.below(6) {
+            0 => format!("select {value} as v, x from {data} where {condition} order by v"),
+            1 => format!(
+                "select {variable}, count(*) as n from {data} group by {variable} having n > 1"
+            ),
+            2 => format!(
+                "select a.*, b.y as yy from {data} as a left join {other} as b on a.x = b.x"
+            ),
+            3 => format!("select distinct {variable} from {data} union select x from {other}"),
+            4 => {
+                format!("select * from {data} where x in (select x from {other} where {condition})")
+            }
+            _ => format!("select max({value}) as m from {data} as a, {other} as b where a.x = b.y"),
+        };
+        match self.below(3) {
+            0 => format!("proc sql; {query}; quit;"),
+            1 => format!("proc sql; create table a as {query}; quit;"),
+            _ => format!("proc sql; create table d.q as {query}; create index x on d.q(x); quit;"),
         }
     }
 }
@@ -205,6 +244,10 @@ pub fn execute_program(bytes: &[u8]) {
             .set(name, Some(value))
             .expect("the options are sound");
     }
+    // Steps after an error run, too.
+    options
+        .set("NOSYNTAXCHECK", None)
+        .expect("the option is one");
     let setup = Setup {
         store: Arc::new(store.clone()),
         meter: Arc::new(FixedMeter::default()),
