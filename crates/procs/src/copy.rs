@@ -15,7 +15,7 @@ use lang::cursor::Cursor;
 use sas7bdat::{Layout, Variable};
 
 use crate::datasets::{Names, delete, members};
-use crate::target::{library, unknown};
+use crate::target::{library, member_type, unknown};
 
 /// PROC COPY.
 pub(crate) struct Copy;
@@ -86,16 +86,7 @@ impl Request {
                     moved = true;
                     cursor.next();
                 }
-                "MT" | "MEMTYPE" => {
-                    let kind = cursor.setting()?.value.unwrap_or_default();
-                    if !["DATA", "ALL"]
-                        .iter()
-                        .any(|known| known.eq_ignore_ascii_case(&kind))
-                    {
-                        let message = format!("MEMTYPE={kind}: only DATA is implemented.");
-                        return Err(cursor.fail(message).into());
-                    }
-                }
+                "MT" | "MEMTYPE" => member_type(cursor)?,
                 _ => return Err(unknown(cursor, procedure, "option")),
             }
         }

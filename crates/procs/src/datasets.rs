@@ -14,7 +14,7 @@ use lang::ast::ProcStep;
 use lang::cursor::Cursor;
 pub(crate) use names::Names;
 
-use crate::target::unknown;
+use crate::target::{member_type, unknown};
 use crate::{append, contents, copy};
 
 /// PROC DATASETS.
@@ -89,16 +89,7 @@ impl Options {
         while let Some(word) = cursor.peek_word() {
             match word.to_ascii_uppercase().as_str() {
                 "LIB" | "LIBRARY" | "DD" => libref = cursor.setting()?.value.unwrap_or_default(),
-                "MT" | "MEMTYPE" => {
-                    let kind = cursor.setting()?.value.unwrap_or_default();
-                    if !["DATA", "ALL"]
-                        .iter()
-                        .any(|known| known.eq_ignore_ascii_case(&kind))
-                    {
-                        let message = format!("MEMTYPE={kind}: only DATA is implemented.");
-                        return Err(cursor.fail(message).into());
-                    }
-                }
+                "MT" | "MEMTYPE" => member_type(&mut cursor)?,
                 word @ ("NOLIST" | "NODETAILS" | "KILL" | "NOWARN") => {
                     list &= word != "NOLIST";
                     kill |= word == "KILL";

@@ -172,6 +172,19 @@ pub(crate) fn format_for(
     Err(Failure::at(&reference.span, message))
 }
 
+/// `MEMTYPE=`: data sets are the only members there are.
+pub(crate) fn member_type(cursor: &mut Cursor<'_>) -> Outcome<()> {
+    let kind = cursor.setting()?.value.unwrap_or_default();
+    if ["DATA", "ALL"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(&kind))
+    {
+        return Ok(());
+    }
+    let message = format!("MEMTYPE={kind}: only DATA is implemented.");
+    Err(cursor.fail(message).into())
+}
+
 /// The error for an option or statement that a procedure does not have (yet).
 pub(crate) fn unknown(cursor: &Cursor<'_>, procedure: &str, what: &str) -> Failure {
     let word = cursor.peek_word().unwrap_or("this").to_ascii_uppercase();

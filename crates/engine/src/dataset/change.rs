@@ -1,10 +1,8 @@
 //! Changing what a data set says of itself, in place: MODIFY of PROC DATASETS.
 
-use base::store::{Access, LockKind};
 use sas7bdat::{Metadata, Reader, amend};
 
-use super::files::FileSink;
-use super::output::{deny_read_only, locking};
+use super::files::{FileSink, open_to_change};
 use crate::failure::{Failure, Outcome};
 use crate::library::Member;
 use crate::session::World;
@@ -16,19 +14,10 @@ pub fn change(
     member: &Member,
     change: impl FnOnce(&mut World, &mut Metadata) -> Outcome<()>,
 ) -> Outcome<()> {
-    deny_read_only(member)?;
     let (name, path) = (member.full_name(), member.path());
     let store = |error| Failure::store(&name, &error);
     let format = |error| Failure::format(&name, &path, error);
-    let channel = member.library.write_channel();
-    let file = world
-        .store
-        .open(channel, &path, Access::Update)
-        .map_err(store)?;
-    if locking(world, member).is_some() {
-        file.lock(LockKind::Exclusive).map_err(store)?;
-    }
-    let mut data = FileSink(file);
+    let mut data = FileSink(open_to_change(world, member)?);
     let mut metadata = Reader::open(&mut data).map_err(format)?.metadata().clone();
     // An index is dated: it may not look older than its data set.
     let modified = if metadata.indexes.is_empty() {

@@ -1,17 +1,15 @@
 //! Adding rows to a data set in place: PROC APPEND. The rows that are there are not read; until the
 //! end the data set is the one it was.
 
-use base::store::{Access, Channel, LockKind};
+use base::store::{Access, Channel};
 use sas7bdat::{Encoding, IndexInfo, Layout, Variable, Writer};
 
-use super::files::FileSink;
+use super::files::{FileSink, open_to_change};
 use super::hash::RowHasher;
-use super::output::{deny_read_only, locking};
 use crate::accounting::DatasetUse;
 use crate::failure::{Failure, Outcome};
 use crate::index::build;
 use crate::library::Member;
-use crate::options::FileLocks;
 use crate::session::World;
 
 /// A data set that gets more rows.
@@ -32,22 +30,10 @@ impl Extension {
     /// Opens a data set, which must be there, to add rows.
     pub fn open(world: &mut World, member: Member) -> Outcome<Self> {
         let name = member.full_name();
-        deny_read_only(&member)?;
         let channel = member.library.write_channel();
         let path = member.path();
         let store = |error| Failure::store(&name, &error);
-        let file = world
-            .store
-            .open(channel, &path, Access::Update)
-            .map_err(store)?;
-        if let Some(locks) = locking(world, &member) {
-            match file.lock(LockKind::Exclusive) {
-                Err(error) if locks == FileLocks::Continue => world
-                    .log
-                    .warning(&format!("{name}.DATA is changed without a lock: {error}.")),
-                other => other.map_err(store)?,
-            }
-        }
+        let file = open_to_change(world, &member)?;
         let bytes = file.size().map_err(store)?;
         let format = |error| match error {
             sas7bdat::Error::NotExtensible { detail } => Failure::world(format!(

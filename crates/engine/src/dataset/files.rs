@@ -2,7 +2,13 @@
 
 use std::io;
 
-use base::store::StoreFile;
+use base::store::{Access, LockKind, StoreFile};
+
+use super::output::{deny_read_only, locking};
+use crate::failure::{Failure, Outcome};
+use crate::library::Member;
+use crate::options::FileLocks;
+use crate::session::World;
 
 /// Reads a data set's file for the codec.
 pub struct FileSource(pub Box<dyn StoreFile>);
@@ -38,4 +44,24 @@ impl sas7bdat::Source for FileSink {
     fn size(&mut self) -> io::Result<u64> {
         Ok(self.0.size()?)
     }
+}
+
+/// Opens a data set, which must be there, to change it in place; nobody else may use it meanwhile.
+pub fn open_to_change(world: &mut World, member: &Member) -> Outcome<Box<dyn StoreFile>> {
+    deny_read_only(member)?;
+    let name = member.full_name();
+    let failure = |error| Failure::store(&name, &error);
+    let channel = member.library.write_channel();
+    let file = world.store.open(channel, &member.path(), Access::Update);
+    let file = file.map_err(failure)?;
+    if let Some(locks) = locking(world, member) {
+        match file.lock(LockKind::Exclusive) {
+            Err(error) if locks == FileLocks::Continue => {
+                let text = format!("{name}.DATA is changed without a lock: {error}.");
+                world.log.warning(&text);
+            }
+            locked => locked.map_err(failure)?,
+        }
+    }
+    Ok(file)
 }

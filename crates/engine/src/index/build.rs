@@ -1,12 +1,11 @@
 //! Making the index file of a data set: for each index one pass over the rows, a sort of keys and
 //! places, and the tree from the leaves up.
 
-use base::store::{Access, Channel, Creation, LockKind, Store};
+use base::store::{Channel, Creation, Store};
 use sas7bdat::btree::{IndexWriter, KeyPart, ROW_ID_BYTES, RowId, encode_number, encode_text};
 use sas7bdat::{IndexInfo, Kind, Metadata, Reader, WriteOptions, amend};
 
-use crate::dataset::files::FileSink;
-use crate::dataset::output::{deny_read_only, locking};
+use crate::dataset::files::{FileSink, open_to_change};
 use crate::expr::Slot;
 use crate::failure::{Failure, Outcome};
 use crate::library::Member;
@@ -19,19 +18,11 @@ const PAGE_BYTES: [u32; 4] = [4096, 8192, 16_384, 31_744];
 /// Gives `member` the indexes `wanted` and no others: an index file is made anew, or removed where
 /// there are none.
 pub fn rebuild(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outcome<()> {
-    deny_read_only(member)?;
     let (name, path) = (member.full_name(), member.path());
     let channel = member.library.write_channel();
     let store = |error| Failure::store(&name, &error);
     let format = |error| Failure::format(&name, &path, error);
-    let file = world
-        .store
-        .open(channel, &path, Access::Update)
-        .map_err(store)?;
-    if locking(world, member).is_some() {
-        file.lock(LockKind::Exclusive).map_err(store)?;
-    }
-    let mut data = FileSink(file);
+    let mut data = FileSink(open_to_change(world, member)?);
     let metadata = Reader::open(&mut data).map_err(format)?.metadata().clone();
     if wanted.is_empty() {
         remove(world, member)?;
