@@ -1,10 +1,10 @@
 //! Librefs: which directory a name stands for, and which channel its bytes go to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use base::diag::Span;
-use base::store::Channel;
+use base::store::{Channel, Store};
 use lang::ast::DatasetRef;
 use sas7bdat::Compression;
 
@@ -22,8 +22,10 @@ const MEMBER_MAX: usize = 32;
 pub struct Library {
     /// Upper case.
     pub libref: String,
-    /// Where its members are.
+    /// Where its members are, and where new ones go.
     pub directory: PathBuf,
+    /// Directories that are searched after that one, and whether they are only to be read.
+    pub further: Vec<(PathBuf, bool)>,
     /// True for WORK, whose members are never locked.
     pub work: bool,
     /// FILELOCKS= of the LIBNAME statement, if given.
@@ -42,12 +44,34 @@ impl Library {
         Self {
             libref: libref.to_ascii_uppercase(),
             directory,
+            further: Vec::new(),
             work: false,
             filelocks: None,
             compress: None,
             bufsize: None,
             read_only: false,
         }
+    }
+
+    /// Names of its data sets, in lower case and in order.
+    pub fn members(&self, store: &dyn Store) -> Outcome<Vec<String>> {
+        let mut names = BTreeSet::new();
+        for directory in self.directories() {
+            let listed = store.list(self.write_channel(), directory);
+            let listed =
+                listed.map_err(|error| Failure::store(&format!("{}.*", self.libref), &error))?;
+            let found = listed
+                .iter()
+                .filter_map(|name| name.strip_suffix(".sas7bdat"));
+            names.extend(found.map(str::to_owned));
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    /// All its directories, in the order in which they are searched.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        let further = self.further.iter().map(|(path, _)| path.as_path());
+        std::iter::once(self.directory.as_path()).chain(further)
     }
 
     /// Channel of a member that is only read.
@@ -88,6 +112,30 @@ impl Member {
     /// `LIB.MEMBER`, upper case.
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.library.libref, self.name)
+    }
+
+    /// The member in the directory that has it: the first of its library, or one that is searched
+    /// later. One that is nowhere belongs to the first.
+    pub fn located(mut self, store: &dyn Store) -> Outcome<Self> {
+        if self.library.further.is_empty() || self.is_there(store)? {
+            return Ok(self);
+        }
+        let first = self.clone();
+        for (directory, read_only) in &first.library.further {
+            self.library.directory.clone_from(directory);
+            if self.is_there(store)? {
+                self.library.read_only |= read_only;
+                return Ok(self);
+            }
+        }
+        Ok(first)
+    }
+
+    fn is_there(&self, store: &dyn Store) -> Outcome<bool> {
+        let found = store.stat(self.library.read_channel(), &self.path());
+        found
+            .map(|stat| stat.is_some())
+            .map_err(|error| Failure::store(&self.full_name(), &error))
     }
 
     /// Its file.

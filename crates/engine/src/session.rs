@@ -1,5 +1,6 @@
 //! A SAS session: pulls steps from the language, runs them one after the other, accounts for each.
 
+mod assign;
 mod automatic;
 mod host;
 mod world;
@@ -19,10 +20,10 @@ use lang::{Macros, SourceLine, Trace};
 use crate::accounting::{Account, StepSummary};
 use crate::datastep;
 use crate::failure::{Failure, FailureLine, Outcome, placed};
-use crate::library::{self, Libraries, Library};
+use crate::library::{Libraries, Library};
 use crate::listing::Listing;
 use crate::log::{Counts, Log, Timing};
-use crate::options::{self, Options};
+use crate::options::Options;
 use crate::procedure::Procedure;
 
 pub use world::{MARKER, Symbols, Temporaries, World};
@@ -143,6 +144,7 @@ impl Session {
             formats: Arc::default(),
             executed: Vec::new(),
             filerefs: BTreeMap::new(),
+            temporary_files: 0,
             util_directory: PathBuf::new(),
             util_files: 0,
             row_hashes: setup.row_hashes,
@@ -423,23 +425,7 @@ impl Session {
                     self.option(setting);
                 }
             }
-            GlobalKind::Libname {
-                libref,
-                path,
-                clear,
-                engine,
-                options,
-            } => {
-                if let Some(engine) = engine.as_deref().filter(|name| !is_base_engine(name)) {
-                    let message = format!("The {engine} engine cannot be found; use V9 or BASE.");
-                    self.error_at(&global.span, message);
-                } else if *clear {
-                    self.clear_library(libref, &global.span);
-                } else {
-                    let path = path.as_deref().unwrap_or_default();
-                    self.assign_library(libref, path, options, &global.span);
-                }
-            }
+            GlobalKind::Libname { .. } => self.libname(global),
             GlobalKind::Title {
                 footnote,
                 number,
@@ -449,27 +435,7 @@ impl Session {
                     .listing
                     .set_title(*footnote, *number, text.clone());
             }
-            GlobalKind::Filename {
-                fileref,
-                path,
-                options,
-                ..
-            } => {
-                let upper = fileref.to_ascii_uppercase();
-                match path {
-                    Some(path) => {
-                        let file = (PathBuf::from(path), options.clone());
-                        self.world.filerefs.insert(upper, file);
-                    }
-                    None if upper == "_ALL_" => self.world.filerefs.clear(),
-                    None => {
-                        if self.world.filerefs.remove(&upper).is_none() {
-                            let text = format!("No logical assign for filename {upper}.");
-                            self.world.log.warning(&text);
-                        }
-                    }
-                }
-            }
+            GlobalKind::Filename { .. } => self.filename(&global.kind),
             GlobalKind::EndSas => self.ended = true,
             GlobalKind::Appearance(statement) => self.world.note(&format!(
                 "The {statement} statement has no effect: procedure output is plain text."
@@ -489,54 +455,6 @@ impl Session {
         self.world
             .listing
             .set_line_size(self.world.options.linesize);
-    }
-
-    fn clear_library(&mut self, libref: &str, span: &Span) {
-        let upper = libref.to_ascii_uppercase();
-        if upper == "WORK" {
-            let message = "Librefs WORK, SASHELP and SASUSER cannot be cleared.";
-            self.error_at(span, message);
-        } else if self.world.libraries.clear(libref) {
-            self.world
-                .note(&format!("Libref {upper} has been deassigned."));
-        } else {
-            let message = format!("Libref {upper} is not assigned.");
-            self.world.log.warning(&placed(span, message.as_ref()));
-        }
-    }
-
-    fn assign_library(&mut self, libref: &str, path: &str, settings: &[Setting], span: &Span) {
-        let mut library = Library::permanent(libref, path.into());
-        let mut check = || -> Result<(), String> {
-            library::check_libref(libref, &library.directory)?;
-            settings
-                .iter()
-                .try_for_each(|setting| set_library_option(&mut library, setting))
-        };
-        if let Err(message) = check() {
-            self.error_at(span, message);
-            return;
-        }
-        let found = self
-            .world
-            .store
-            .stat(library.read_channel(), &library.directory);
-        match found {
-            Ok(Some(stat)) if stat.directory => {
-                self.world.note(&format!(
-                    "Libref {} was successfully assigned as follows: \n\
-                     Engine:        V9 \nPhysical Name: {path}",
-                    library.libref
-                ));
-                self.world.libraries.assign(library);
-            }
-            Ok(_) => {
-                let libref = &library.libref;
-                let message = format!("Library {libref} does not exist: no directory {path}.");
-                self.error_at(span, message);
-            }
-            Err(error) => self.failed(&Failure::world(error.to_string()), STOPPED),
-        }
     }
 
     fn finish(mut self) -> Ended {
@@ -574,32 +492,4 @@ fn make_directories(
         ..Library::permanent("WORK", work)
     });
     world.make_util_directory(util, host, *process_id)
-}
-
-fn is_base_engine(name: &str) -> bool {
-    ["V9", "BASE"]
-        .iter()
-        .any(|base| base.eq_ignore_ascii_case(name))
-}
-
-fn set_library_option(library: &mut Library, setting: &Setting) -> Result<(), String> {
-    let value = setting.value.as_deref().unwrap_or_default();
-    match setting.name.to_ascii_uppercase().as_str() {
-        "FILELOCKS" => library.filelocks = Some(options::filelocks(value)?),
-        "COMPRESS" => library.compress = Some(options::compression(value)?),
-        "BUFSIZE" => {
-            let size = base::units::parse_size(value).map(|bytes| bytes.0);
-            let limit = base::limits::PAGE_BYTES_MAX;
-            library.bufsize = Some(size.filter(|size| *size <= limit).ok_or_else(|| {
-                format!("BUFSIZE={value} is not valid; give a size up to {limit}, such as 128k.")
-            })?);
-        }
-        "ACCESS" if value.eq_ignore_ascii_case("readonly") => library.read_only = true,
-        name => {
-            return Err(format!(
-                "LIBNAME option {name} is not recognized or not implemented yet."
-            ));
-        }
-    }
-    Ok(())
 }

@@ -2,7 +2,9 @@
 
 mod text;
 
-use base::diag::Span;
+use base::diag::{Diagnostic, Span};
+
+use crate::finding;
 
 pub use self::text::{
     FileName, FileOption, FileValue, Form, GroupStyle, Pointer, Style, TextFile, TextItem,
@@ -34,12 +36,12 @@ pub struct Global {
 pub enum GlobalKind {
     /// `OPTIONS name[=value] …;` (`NOname` stays one name).
     Options(Vec<Setting>),
-    /// `LIBNAME libref [engine] 'path' [options];`
+    /// `LIBNAME libref [engine] 'path' [options];`, `LIBNAME libref ('path' libref …);`
     Libname {
         /// The libref.
         libref: String,
-        /// The path; `None` with `clear`.
-        path: Option<String>,
+        /// Where members are searched, in this order; empty with `clear`.
+        locations: Vec<Location>,
         /// `LIBNAME libref CLEAR;`
         clear: bool,
         /// Engine name if one was given (`v9`, `base`).
@@ -51,8 +53,10 @@ pub enum GlobalKind {
     Filename {
         /// The fileref; `_ALL_` with `clear`.
         fileref: String,
-        /// The path; `None` with `clear`.
+        /// The path; `None` with `clear` and `temporary`.
         path: Option<String>,
+        /// `FILENAME fileref TEMP;`
+        temporary: bool,
         /// `FILENAME fileref CLEAR;`
         clear: bool,
         /// LRECL= and the like: defaults of INFILE and FILE.
@@ -74,6 +78,15 @@ pub enum GlobalKind {
     Appearance(String),
     /// `ENDSAS;`
     EndSas,
+}
+
+/// Where a library has its members.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A directory.
+    Path(String),
+    /// Where another libref has them.
+    Libref(String),
 }
 
 /// `name` or `name=value` of an OPTIONS statement, a data set option list or a PROC statement.
@@ -107,7 +120,7 @@ pub struct DatasetRef {
     pub span: Span,
     /// `None` means WORK (or USER).
     pub libref: Option<String>,
-    /// Member name.
+    /// Member name. In SET, MERGE and UPDATE `d:` stands for all members whose names start so.
     pub member: String,
     /// Data set options in order.
     pub options: Vec<DatasetOption>,
@@ -209,6 +222,13 @@ pub enum StatementKind {
         /// END= and the like.
         options: Vec<Setting>,
     },
+    /// `UPDATE master transactions UPDATEMODE= END=;`
+    Update {
+        /// Both data sets.
+        datasets: Vec<DatasetRef>,
+        /// UPDATEMODE=, END=.
+        options: Vec<Setting>,
+    },
     /// `ARRAY name{…} …;`
     Array(Box<ArrayDeclaration>),
     /// `target = value;`
@@ -280,7 +300,7 @@ pub enum StatementKind {
     /// `IF condition;`
     SubsettingIf(Expr),
     /// `WHERE condition;`
-    Where(Expr),
+    Where(Restriction),
     /// `DO; … END;`
     Block(Vec<Statement>),
     /// `DO index = a TO b BY c, … [WHILE(e)] [UNTIL(e)]; … END;` and the forms without an index.
@@ -319,6 +339,47 @@ pub enum StatementKind {
     Continue,
     /// `;`
     Empty,
+}
+
+/// Conditions that WHERE ALSO can add to one another.
+const ALSO_MAX: u32 = 100;
+
+/// A WHERE statement, of a DATA step or a procedure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Restriction {
+    /// What rows must meet.
+    pub condition: Expr,
+    /// `WHERE ALSO` or `WHERE SAME AND`: beside what earlier statements say.
+    pub also: bool,
+}
+
+impl Restriction {
+    /// Adds to the condition that is in force, or takes its place; returns SAS's note if there
+    /// was one. Errors when too many have been added, since who walks a tree recurses.
+    pub fn join(self, known: &mut Option<Expr>) -> Result<Option<&'static str>, Diagnostic> {
+        let Some(before) = known.take() else {
+            *known = Some(self.condition);
+            return Ok(None);
+        };
+        if !self.also {
+            *known = Some(self.condition);
+            return Ok(Some("WHERE clause has been replaced."));
+        }
+        let mut depth = 0;
+        let mut inner = &before;
+        while let ExprKind::Binary(BinaryOp::And, left, _) = &inner.kind {
+            (depth, inner) = (depth + 1, left.as_ref());
+        }
+        if depth >= ALSO_MAX {
+            let message = format!("There are more than {ALSO_MAX} WHERE ALSO statements");
+            return Err(finding::error(&self.condition.span, message));
+        }
+        *known = Some(Expr {
+            span: before.span.clone(),
+            kind: ExprKind::Binary(BinaryOp::And, Box::new(before), Box::new(self.condition)),
+        });
+        Ok(Some("WHERE clause has been augmented."))
+    }
 }
 
 /// Where a value is stored.

@@ -6,7 +6,7 @@
 //! balanced.
 
 use crate::ast::{
-    Argument, BinaryOp, Comparison, Expr, ExprKind, MethodArgument, TokenKind, UnaryOp,
+    Argument, BinaryOp, Comparison, Expr, ExprKind, MethodArgument, Restriction, TokenKind, UnaryOp,
 };
 use crate::cursor::{Cursor, Parsed};
 use base::diag::Span;
@@ -66,6 +66,27 @@ impl Cursor<'_> {
         let expr = self.expression();
         self.in_where = before;
         expr
+    }
+
+    /// A WHERE statement from behind its first word.
+    pub fn restriction(&mut self) -> Parsed<Restriction> {
+        // A variable may be called ALSO or SAME.
+        let operand = |token: &crate::ast::Token| match token.kind {
+            TokenKind::Symbol(symbol) => matches!(symbol, "(" | "-" | "+" | "^" | "~"),
+            _ => true,
+        };
+        let also = self.at_word("ALSO") && self.peek_at(1).is_some_and(operand)
+            || self.at_word("SAME") && self.is_word_at(1, "AND");
+        if also {
+            let words = if self.at_word("SAME") { 2 } else { 1 };
+            (0..words).for_each(|_| {
+                self.next();
+            });
+        }
+        Ok(Restriction {
+            condition: self.where_expression()?,
+            also,
+        })
     }
 
     fn tree(&mut self) -> Parsed<Tree> {

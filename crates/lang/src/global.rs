@@ -1,6 +1,6 @@
 //! Global statements: they act at once, also in the middle of a step.
 
-use crate::ast::{Global, GlobalKind, Token, TokenKind};
+use crate::ast::{Global, GlobalKind, Location, Token, TokenKind};
 use crate::cursor::{Cursor, Parsed, word};
 use crate::keywords::{GLOBAL_EVEN_IN_PROCEDURES, GLOBAL_NOT_YET, is_one_of};
 
@@ -109,7 +109,7 @@ fn libname(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
         let options = Vec::new();
         return Ok(GlobalKind::Libname {
             libref,
-            path: None,
+            locations: Vec::new(),
             clear: true,
             engine: None,
             options,
@@ -125,22 +125,37 @@ fn libname(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
         }
         None => None,
     };
-    if cursor.at_symbol("(") {
-        return Err(cursor.not_yet("concatenation of libraries"));
-    }
-    let path = Some(cursor.expect_text()?);
+    let locations = locations(cursor)?;
     let options = cursor.settings()?;
     cursor.expect_end()?;
     Ok(GlobalKind::Libname {
         libref,
-        path,
+        locations,
         clear: false,
         engine,
         options,
     })
 }
 
-/// `FILENAME fileref 'path' options;`: devices other than disk are not there.
+/// `'path'`, or `('path' libref …)`.
+fn locations(cursor: &mut Cursor<'_>) -> Parsed<Vec<Location>> {
+    if !cursor.eat_symbol("(") {
+        return Ok(vec![Location::Path(cursor.expect_text()?)]);
+    }
+    let mut locations = Vec::new();
+    while locations.is_empty() || !cursor.at_symbol(")") {
+        cursor.eat_symbol(",");
+        locations.push(if cursor.peek_word().is_some() {
+            Location::Libref(cursor.expect_name("a libref")?.0)
+        } else {
+            Location::Path(cursor.expect_text()?)
+        });
+    }
+    cursor.expect_symbol(")")?;
+    Ok(locations)
+}
+
+/// `FILENAME fileref [device] 'path' options;`: devices are DISK and TEMP.
 fn filename(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
     let (fileref, _) = cursor.expect_name("a fileref")?;
     if fileref.len() > LIBREF_CHARACTERS_MAX {
@@ -153,6 +168,7 @@ fn filename(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
         return Ok(GlobalKind::Filename {
             fileref,
             path: None,
+            temporary: false,
             clear: true,
             options: Vec::new(),
         });
@@ -160,19 +176,25 @@ fn filename(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
     if cursor.at_word("LIST") {
         return Err(cursor.not_yet("LIST option of the FILENAME statement"));
     }
-    if cursor.peek_word().is_some() && !cursor.eat_word("DISK") {
+    let temporary = cursor.eat_word("TEMP");
+    if !temporary && cursor.peek_word().is_some() && !cursor.eat_word("DISK") {
         let device = cursor.peek_word().unwrap_or_default().to_ascii_uppercase();
         return Err(cursor.not_yet(format!("device {device} of the FILENAME statement")));
     }
     if cursor.at_symbol("(") {
         return Err(cursor.not_yet("concatenation of files"));
     }
-    let path = Some(cursor.expect_text()?);
+    let path = if temporary {
+        None
+    } else {
+        Some(cursor.expect_text()?)
+    };
     let options = cursor.file_options()?;
     cursor.expect_end()?;
     Ok(GlobalKind::Filename {
         fileref,
         path,
+        temporary,
         clear: false,
         options,
     })

@@ -23,10 +23,22 @@ impl Cursor<'_> {
         Ok(DatasetRef { options, ..named })
     }
 
-    /// A data set, or a numbered list of them (`d1-d5`), which share their options.
+    /// A data set, or a list of them (`d1-d5`, `d:`), which share their options.
     pub fn dataset_list(&mut self) -> Parsed<Vec<DatasetRef>> {
         let start = self.index();
         let first = self.dataset_name()?;
+        if self.eat_symbol(":") {
+            let options = if self.at_symbol("(") {
+                self.dataset_options()?
+            } else {
+                Vec::new()
+            };
+            return Ok(vec![DatasetRef {
+                member: format!("{}:", first.member),
+                options,
+                ..first
+            }]);
+        }
         if !self.at_symbol("-") {
             self.rewind(start);
             return Ok(vec![self.dataset_ref()?]);

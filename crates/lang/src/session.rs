@@ -20,6 +20,11 @@ pub trait Host {
     fn macros_mut(&mut self) -> &mut Macros;
     /// The text of a file, or why there is none.
     fn include(&mut self, path: &str) -> Result<String, String>;
+    /// The text of the file that a fileref (upper case) stands for, with its path, or why there is
+    /// none.
+    fn include_fileref(&mut self, fileref: &str) -> Result<(String, String), String> {
+        Err(format!("No logical assign for filename {fileref}"))
+    }
     /// `%sysfunc(name(arguments), format)`: the value as text, or an error's sentence without a
     /// final period. The name is upper case.
     fn function(

@@ -202,6 +202,10 @@ impl Parser<'_> {
                 let (datasets, options) = self.sources(span)?;
                 StatementKind::Merge { datasets, options }
             }
+            "UPDATE" => {
+                let (datasets, options) = self.sources(span)?;
+                StatementKind::Update { datasets, options }
+            }
             "ARRAY" => array::array(cursor)?,
             "ATTRIB" => array::attrib(cursor)?,
             "DECLARE" | "DCL" => array::declare_object(cursor)?,
@@ -218,12 +222,7 @@ impl Parser<'_> {
                 StatementKind::GoTo(cursor.expect_name("a label")?.0)
             }
             "LINK" => StatementKind::Link(cursor.expect_name("a label")?.0),
-            "WHERE" => {
-                if cursor.at_word("ALSO") || cursor.at_word("SAME") {
-                    return Err(cursor.not_yet("WHERE ALSO statement"));
-                }
-                StatementKind::Where(cursor.where_expression()?)
-            }
+            "WHERE" => StatementKind::Where(cursor.restriction()?),
             "KEEP" => StatementKind::Keep(cursor.variable_list()?),
             "DROP" => StatementKind::Drop(cursor.variable_list()?),
             "RENAME" => StatementKind::Rename(cursor.renames()?),

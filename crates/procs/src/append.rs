@@ -97,13 +97,13 @@ impl Request {
     /// Adds the rows.
     pub(crate) fn run(self, world: &mut World, span: &Span) -> Outcome<()> {
         let data = input_or_last(self.data, world, span)?;
-        let member = world.libraries.resolve(&self.base)?;
+        let member = world.found(&self.base)?;
         if let Some(option) = self.base.options.first() {
             let name = option.name.to_ascii_uppercase();
             let message = format!("BASE= with the data set option {name}= is not implemented yet.");
             return Err(Failure::at(&option.span, message));
         }
-        if world.libraries.resolve(&data)? == member {
+        if world.found(&data)?.path() == member.path() {
             let message =
                 "BASE= and DATA= are the same data set: its rows cannot be added to itself";
             return Err(Failure::at(&data.span, message));

@@ -141,6 +141,12 @@ impl Request {
             }
             let source = world.libraries.member(&from.libref, &name, &self.from.1)?;
             let target = world.libraries.member(&to.libref, &name, &self.to.1)?;
+            let source = source.located(world.store.as_ref())?;
+            if source.path() == target.path() {
+                let name = source.full_name();
+                let message = format!("{name}: a data set cannot be copied onto itself");
+                return Err(Failure::at(&self.to.1, message));
+            }
             let verb = if self.moved { "Moving" } else { "Copying" };
             let (old, new) = (source.full_name(), target.full_name());
             world.note(&format!("{verb} {old} to {new} (memtype=DATA)."));

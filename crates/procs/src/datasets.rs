@@ -157,7 +157,9 @@ pub(crate) fn list(world: &mut World, procedure: &str, library: &Library) -> Out
     listing.line("");
     listing.line(&format!("Libref         {}", library.libref));
     listing.line("Engine         V9");
-    listing.line(&format!("Physical Name  {}", library.directory.display()));
+    for directory in library.directories() {
+        listing.line(&format!("Physical Name  {}", directory.display()));
+    }
     listing.line("");
     listing.line("#  Name                              Member Type");
     for (number, name) in (1..).zip(names) {
@@ -173,9 +175,12 @@ pub(crate) fn list(world: &mut World, procedure: &str, library: &Library) -> Out
 /// Gives a data set another name.
 fn rename(world: &mut World, library: &Library, old: &str, new: &str, span: &Span) -> Outcome<()> {
     let old = world.libraries.member(&library.libref, old, span)?;
-    let new = world.libraries.member(&library.libref, new, span)?;
+    let old = old.located(world.store.as_ref())?;
+    let mut new = world.libraries.member(&library.libref, new, span)?;
+    let taken = new.clone().located(world.store.as_ref())?;
+    new.library.directory.clone_from(&old.library.directory);
     let (name, target) = (old.full_name(), new.full_name());
-    if library.read_only {
+    if old.library.read_only {
         let message =
             format!("{name} cannot be changed: the library was assigned with ACCESS=READONLY.");
         return Err(Failure::at(span, message));
@@ -192,7 +197,7 @@ fn rename(world: &mut World, library: &Library, old: &str, new: &str, span: &Spa
         );
         return Err(Failure::at(span, message));
     }
-    if found(world, &new)? {
+    if found(world, &taken)? {
         let message = format!("{target} exists already: {name} keeps its name");
         return Err(Failure::at(span, message));
     }
@@ -214,15 +219,7 @@ fn failure(library: &Library, error: &base::store::StoreError) -> Failure {
 
 /// Names of the data sets in a library.
 pub(crate) fn members(world: &World, library: &Library) -> Outcome<Vec<String>> {
-    let names = world
-        .store
-        .list(library.write_channel(), &library.directory)
-        .map_err(|error| failure(library, &error))?;
-    Ok(names
-        .iter()
-        .filter_map(|name| name.strip_suffix(".sas7bdat"))
-        .map(str::to_owned)
-        .collect())
+    library.members(world.store.as_ref())
 }
 
 fn delete_named(world: &mut World, options: &Options, member: &str, span: &Span) -> Outcome<()> {
@@ -250,6 +247,7 @@ pub(crate) fn delete(world: &mut World, member: &Member, span: &Span) -> Outcome
 
 /// Deletes a data set; false if there is none of the name.
 pub(crate) fn remove(world: &mut World, member: &Member, span: &Span) -> Outcome<bool> {
+    let member = &member.clone().located(world.store.as_ref())?;
     let (name, library) = (member.full_name(), &member.library);
     if library.read_only {
         return Err(Failure::at(

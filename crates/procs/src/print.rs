@@ -14,7 +14,7 @@ use sas7bdat::{Encoding, Kind};
 
 use crate::by::{ByGroups, by_index};
 use crate::shown;
-use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{Attributes, dataset_value, input_or_last, restrict, unknown};
 
 /// PROC PRINT.
 pub(crate) struct Print;
@@ -135,7 +135,7 @@ fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
         } else if cursor.eat_word("BY") {
             parsed.by = Some(cursor.by_list()?);
         } else if cursor.eat_word("WHERE") {
-            replace_where(&mut parsed.condition, cursor.where_expression()?, world);
+            restrict(&mut parsed.condition, cursor.restriction()?, world)?;
         } else if !parsed.attributes.eat(&mut cursor)? {
             return Err(unknown(&cursor, "PRINT", "statement"));
         }

@@ -18,7 +18,7 @@ use lang::ast::{ByList, DatasetRef, Expr, ProcStep};
 use lang::cursor::Cursor;
 use sas7bdat::{Compression, Layout, Metadata, Variable};
 
-use crate::target::{dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{dataset_value, input_or_last, restrict, unknown};
 
 /// PROC SORT.
 pub(crate) struct Sort;
@@ -99,7 +99,7 @@ fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
         if cursor.eat_word("BY") {
             by = Some((cursor.by_list()?, statement.span.clone()));
         } else if cursor.eat_word("WHERE") {
-            replace_where(&mut condition, cursor.where_expression()?, world);
+            restrict(&mut condition, cursor.restriction()?, world)?;
         } else {
             return Err(unknown(&cursor, "SORT", "statement"));
         }

@@ -7,7 +7,7 @@ use engine::failure::{Failure, Outcome};
 use engine::format;
 use engine::library::Library;
 use engine::session::World;
-use lang::ast::{DatasetRef, Expr, FormatRef, VariableList};
+use lang::ast::{DatasetRef, Expr, FormatRef, Restriction, VariableList};
 use lang::cursor::Cursor;
 use sas7bdat::{Format, Kind, Variable};
 
@@ -82,11 +82,16 @@ pub(crate) fn numeric(input: &Input, lists: &[VariableList]) -> Outcome<Vec<Fiel
     }
 }
 
-/// A WHERE statement replaces an earlier one.
-pub(crate) fn replace_where(known: &mut Option<Expr>, condition: Expr, world: &mut World) {
-    if known.replace(condition).is_some() {
-        world.note("WHERE clause has been replaced.");
+/// A WHERE statement replaces an earlier one, or adds to it.
+pub(crate) fn restrict(
+    known: &mut Option<Expr>,
+    restriction: Restriction,
+    world: &mut World,
+) -> Outcome<()> {
+    if let Some(note) = restriction.join(known)? {
+        world.note(note);
     }
+    Ok(())
 }
 
 /// What FORMAT and LABEL statements of a procedure give to variables while it runs.

@@ -14,6 +14,7 @@ pub fn change(
     member: &Member,
     change: impl FnOnce(&mut World, &mut Metadata) -> Outcome<()>,
 ) -> Outcome<()> {
+    let member = &member.clone().located(world.store.as_ref())?;
     let (name, path) = (member.full_name(), member.path());
     let store = |error| Failure::store(&name, &error);
     let format = |error| Failure::format(&name, &path, error);

@@ -29,6 +29,7 @@ pub struct Extension {
 impl Extension {
     /// Opens a data set, which must be there, to add rows.
     pub fn open(world: &mut World, member: Member) -> Outcome<Self> {
+        let member = member.located(world.store.as_ref())?;
         let name = member.full_name();
         let channel = member.library.write_channel();
         let path = member.path();

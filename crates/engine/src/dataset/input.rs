@@ -104,6 +104,7 @@ impl Input {
 
     /// Opens a whole data set.
     pub fn open_member(world: &mut World, member: Member) -> Outcome<Self> {
+        let member = member.located(world.store.as_ref())?;
         let name = member.full_name();
         let path = member.path();
         let channel = member.library.read_channel();

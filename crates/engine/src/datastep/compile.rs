@@ -12,7 +12,7 @@ use sas7bdat::{Encoding, Kind};
 use super::hash::Object;
 use super::pdv::Pdv;
 use super::program::{Loop, Operation, Program, Range, Start, Substr, Test, TextPlace};
-use super::source::Source;
+use super::source::{Reading, Source};
 use super::target::{self, Declared};
 use super::text::{Infile, OutFile};
 use crate::expr::array::ElementRef;
@@ -34,7 +34,7 @@ pub(super) struct Builder<'a> {
     pub(super) data_lines: Option<&'a [String]>,
     explicit_output: bool,
     pub(super) declared: Declared,
-    pub(super) condition: Option<&'a Expr>,
+    pub(super) condition: Option<Expr>,
     /// RETAIN without a list: nothing is reset, whatever is mentioned later.
     pub(super) retain_all: bool,
     /// Labels by upper-case name: number, and where they were jumped to.
@@ -122,10 +122,13 @@ impl<'a> Builder<'a> {
         let span = &statement.span;
         match &statement.kind {
             StatementKind::Set { datasets, options } => {
-                out.push(self.source(false, datasets, options, span)?);
+                out.push(self.source(Reading::Set, datasets, options, span)?);
             }
             StatementKind::Merge { datasets, options } => {
-                out.push(self.source(true, datasets, options, span)?);
+                out.push(self.source(Reading::Merge, datasets, options, span)?);
+            }
+            StatementKind::Update { datasets, options } => {
+                out.push(self.source(Reading::Update, datasets, options, span)?);
             }
             StatementKind::Assign { target, value } => self.assign(target, value, out)?,
             StatementKind::Sum { target, value } => self.sum(target, value, out)?,
@@ -605,6 +608,7 @@ impl<'a> Builder<'a> {
             }
         }
         self.apply_condition()?;
+        self.check_updates()?;
         self.check_encoding()?;
         if let Some((name, span)) = self.pdv.groups_wanted.first() {
             let message = format!(
@@ -618,7 +622,7 @@ impl<'a> Builder<'a> {
     }
 
     fn apply_condition(&mut self) -> Outcome<()> {
-        let Some(condition) = self.condition else {
+        let Some(condition) = &self.condition else {
             return Ok(());
         };
         if self.sources.is_empty() {
@@ -629,6 +633,10 @@ impl<'a> Builder<'a> {
             source.filter(condition)?;
         }
         Ok(())
+    }
+
+    fn check_updates(&self) -> Outcome<()> {
+        self.sources.iter().try_for_each(Source::check_update)
     }
 
     /// Texts taken before the first SET are UTF-8; data of another encoding cannot take them.

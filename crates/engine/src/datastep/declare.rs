@@ -18,9 +18,9 @@ impl<'a> Builder<'a> {
     /// A statement that is not executed.
     pub(super) fn declaration(&mut self, statement: &'a Statement) -> Outcome<()> {
         match &statement.kind {
-            StatementKind::Where(condition) => {
-                if self.condition.replace(condition).is_some() {
-                    self.world.note("WHERE clause has been replaced.");
+            StatementKind::Where(restriction) => {
+                if let Some(note) = restriction.clone().join(&mut self.condition)? {
+                    self.world.note(note);
                 }
             }
             StatementKind::Keep(lists) => {

@@ -201,7 +201,8 @@ impl Running<'_> {
             reset.apply(&mut self.row);
             self.read = false;
             let flow = self.from(operations, 0)?;
-            if flow != Flow::Top && flow != Flow::Stop && implicit_output {
+            let complete = !self.sources.iter().any(Source::is_pending);
+            if flow != Flow::Top && flow != Flow::Stop && implicit_output && complete {
                 self.output_all()?;
             }
             if is_true(self.error.number(&self.row)) {

@@ -1,13 +1,16 @@
-//! SET and MERGE: data sets read one after the other, interleaved, merged, or by row number.
+//! SET, MERGE and UPDATE: data sets read one after the other, interleaved, merged, by row number, or
+//! changed by another.
 
 mod by;
 mod compile;
 mod keyed;
+mod update;
 
 use lang::ast::Expr;
 
 use self::by::By;
 use self::keyed::Keyed;
+use self::update::Update;
 use super::blank::Blank;
 use crate::dataset::copy::{RowCopy, store_number};
 use crate::dataset::input::Input;
@@ -15,7 +18,15 @@ use crate::expr::Slot;
 use crate::failure::{Failure, Outcome};
 use crate::session::World;
 
-/// A SET or MERGE statement.
+/// The statements that read data sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    Set,
+    Merge,
+    Update,
+}
+
+/// A SET, MERGE or UPDATE statement.
 pub(super) struct Source {
     feeds: Vec<Feed>,
     order: Order,
@@ -37,6 +48,8 @@ enum Order {
     Sequence,
     /// MERGE.
     Merge,
+    /// UPDATE.
+    Update(Update),
     /// POINT=.
     Point(Slot),
     /// KEY=.
@@ -61,6 +74,8 @@ struct Feed {
     spare: Vec<u8>,
     /// MERGE: it has given a row to the present BY group.
     in_group: bool,
+    /// Variables of which it gives only what is not missing; the others are in `copy`.
+    checked: Vec<(Slot, Slot)>,
 }
 
 /// What reading gave.
@@ -114,6 +129,7 @@ impl Source {
             Order::Sequence => self.next_in_turn(row)?,
             Order::Merge if self.by.is_some() => self.merge_group(row)?,
             Order::Merge => self.merge_rows(row)?,
+            Order::Update(_) => self.update(row)?,
         };
         if !read {
             return Ok(Read::End);
@@ -166,10 +182,23 @@ impl Source {
     }
 
     /// IN= of the data set that gives rows is 1, all others 0.
-    fn show_contributor(&self, row: &mut [u8]) {
-        for (index, feed) in self.feeds.iter().enumerate() {
-            if let Some(slot) = feed.contributes {
-                store_number(&slot, row, truth(index == self.current));
+    fn show_contributor(&mut self, row: &mut [u8]) {
+        for feed in &mut self.feeds {
+            feed.in_group = false;
+        }
+        if let Some(feed) = self.feeds.get_mut(self.current) {
+            feed.in_group = true;
+        }
+        self.show_contributors(row);
+    }
+
+    /// IN= of the data sets in the group is 1, all others 0. Those of a list share a variable.
+    fn show_contributors(&self, row: &mut [u8]) {
+        for present in [false, true] {
+            for feed in self.feeds.iter().filter(|feed| feed.in_group == present) {
+                if let Some(slot) = feed.contributes {
+                    store_number(&slot, row, truth(present));
+                }
             }
         }
     }
@@ -188,10 +217,8 @@ impl Source {
         for feed in self.feeds.iter().filter(|feed| !feed.in_group) {
             feed.blank.apply(row);
         }
+        self.show_contributors(row);
         for feed in &mut self.feeds {
-            if let Some(slot) = feed.contributes {
-                store_number(&slot, row, truth(feed.in_group));
-            }
             if feed.in_group {
                 feed.next(row)?;
             }
@@ -245,9 +272,6 @@ impl Source {
                 feed.in_group = true;
                 gave += 1;
             }
-            if let Some(slot) = feed.contributes {
-                store_number(&slot, row, truth(feed.in_group));
-            }
         }
         self.repeats |= !new_group && gave > 1;
         by.show(
@@ -255,6 +279,7 @@ impl Source {
             by::smallest(&self.feeds).map(|next| &self.feeds[next].key),
             row,
         );
+        self.show_contributors(row);
         Ok(true)
     }
 
@@ -282,6 +307,9 @@ impl Source {
 
     /// Notes what was read and closes the files.
     pub(super) fn finish(self, world: &mut World) -> Outcome<()> {
+        if let Order::Update(update) = &self.order {
+            update.tell(world);
+        }
         if self.repeats {
             world.note("MERGE statement has more than one data set with repeats of BY values.");
         }
@@ -309,6 +337,7 @@ impl Feed {
             key: Vec::new(),
             spare: Vec::new(),
             in_group: false,
+            checked: Vec::new(),
         }
     }
 
@@ -331,6 +360,7 @@ impl Feed {
     /// Loads the row that was read ahead.
     fn load(&mut self, row: &mut [u8]) {
         self.copy.apply(&self.ahead, row);
+        update::apply_present(&self.checked, &self.ahead, row);
     }
 
     /// Reads a row ahead; false at the end.

@@ -11,7 +11,7 @@ use base::meter::Meter;
 use base::random::Stream;
 use base::store::{Channel, Creation, Store, StoreFile};
 
-use lang::ast::FileOption;
+use lang::ast::{DatasetRef, FileOption};
 use lang::{Macros, Scope};
 
 use crate::accounting::{DatasetUse, SortSummary};
@@ -19,7 +19,7 @@ use crate::dataset::background::{Background, Budget};
 use crate::expr::surroundings::Surroundings;
 use crate::failure::{Failure, Outcome};
 use crate::format::user::Formats;
-use crate::library::Libraries;
+use crate::library::{Libraries, Member};
 use crate::listing::Listing;
 use crate::log::Log;
 use crate::options::Options;
@@ -52,6 +52,8 @@ pub struct World {
     pub executed: Vec<String>,
     /// Text files by upper-case fileref, with the options of their FILENAME statements.
     pub filerefs: BTreeMap<String, (PathBuf, Vec<FileOption>)>,
+    /// Files of FILENAME TEMP made so far.
+    pub temporary_files: u64,
     /// The session's utility directory.
     pub util_directory: PathBuf,
     /// Utility files made so far.
@@ -88,6 +90,13 @@ impl World {
         if self.options.notes {
             self.log.note(text);
         }
+    }
+
+    /// The data set that is meant, in the directory of its library that has it.
+    pub fn found(&self, dataset: &DatasetRef) -> Outcome<Member> {
+        self.libraries
+            .resolve(dataset)?
+            .located(self.store.as_ref())
     }
 
     /// What functions know while a step runs; with `macros` also the macro variables.

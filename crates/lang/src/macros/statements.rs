@@ -340,36 +340,21 @@ impl Scanner {
         }
     }
 
-    /// What follows `%include`: `'path' …`
+    /// What follows `%include`: `'path' fileref …`
     pub(crate) fn include_text(&mut self, span: &Span, text: &str, host: &mut dyn Host) {
         if self.is_skipping() || self.source.is_over_budget() {
             return;
         }
         let text = unmasked(text).into_owned();
-        let mut paths = Vec::new();
-        let mut rest = text.trim();
-        while let Some(quote) = rest.chars().next() {
-            if quote == '/' {
-                break;
-            }
-            let path = Some(rest).filter(|_| matches!(quote, '\'' | '"'));
-            let path = path
-                .and_then(|r| r.strip_prefix(quote))
-                .and_then(|r| r.split_once(quote));
-            let Some((path, after)) = path else {
-                self.diagnostics
-                    .push(finding::not_yet(span, "%INCLUDE of a fileref"));
+        let files = match included(&text) {
+            Ok(files) => files,
+            Err(message) => {
+                self.diagnostics.push(finding::error(span, message));
                 return;
-            };
-            paths.push(path.to_owned());
-            rest = after.trim_start();
-        }
-        if paths.is_empty() {
-            let message = "The %INCLUDE statement needs a path in quotes";
-            self.diagnostics.push(finding::error(span, message));
-        }
+            }
+        };
         // The last one pushed is the first one read.
-        for path in paths.iter().rev() {
+        for file in files.iter().rev() {
             if self.source.include_depth() >= MACRO_DEPTH_MAX as usize {
                 let message = format!("Files include each other more than {MACRO_DEPTH_MAX} deep");
                 self.diagnostics.push(finding::error(span, message));
@@ -377,13 +362,59 @@ impl Scanner {
                 self.forget_scopes(host);
                 return;
             }
-            match host.include(path) {
-                Ok(text) => self.source.push_file(path, &text),
+            let read = match file {
+                Included::Path(path) => host.include(path).map(|text| ((*path).to_owned(), text)),
+                Included::Fileref(name) => host.include_fileref(&name.to_ascii_uppercase()),
+            };
+            match read {
+                Ok((path, text)) => self.source.push_file(&path, &text),
                 Err(why) => {
-                    let message = format!("Cannot %INCLUDE {path}: {why}");
+                    let (Included::Path(name) | Included::Fileref(name)) = file;
+                    let message = format!("Cannot %INCLUDE {name}: {why}");
                     self.diagnostics.push(finding::error(span, message));
                 }
             }
         }
     }
+}
+
+/// What %INCLUDE names.
+enum Included<'a> {
+    Path(&'a str),
+    Fileref(&'a str),
+}
+
+/// The files in `'path' fileref … [/ options]`.
+fn included(text: &str) -> Result<Vec<Included<'_>>, String> {
+    let mut files = Vec::new();
+    let mut rest = text.trim();
+    while let Some(first) = rest.chars().next().filter(|first| *first != '/') {
+        if matches!(first, '\'' | '"') {
+            let quoted = rest
+                .strip_prefix(first)
+                .and_then(|rest| rest.split_once(first));
+            let Some((path, after)) = quoted else {
+                return Err("The path of %INCLUDE has no closing quote".to_owned());
+            };
+            files.push(Included::Path(path));
+            rest = after.trim_start();
+        } else {
+            let end = rest.find(|one: char| !in_name(one)).unwrap_or(rest.len());
+            let (name, after) = rest.split_at(end);
+            if !starts_name(first) {
+                return Err(format!(
+                    "%INCLUDE needs a path in quotes or a fileref, not {rest}"
+                ));
+            }
+            if after.starts_with('(') {
+                return Err("%INCLUDE of a member of a directory is not implemented yet".to_owned());
+            }
+            files.push(Included::Fileref(name));
+            rest = after.trim_start();
+        }
+    }
+    if files.is_empty() {
+        return Err("The %INCLUDE statement needs a path in quotes or a fileref".to_owned());
+    }
+    Ok(files)
 }

@@ -18,7 +18,7 @@ fn condition(text: &str) -> String {
         panic!("{text}")
     };
     match &step.statements[0].kind {
-        StatementKind::Where(value) => print::expr(value),
+        StatementKind::Where(value) => print::expr(&value.condition),
         other => panic!("{other:?}"),
     }
 }

@@ -2,8 +2,8 @@
 
 use lang::ast::{
     Argument, BinaryOp, ByList, Comparison, DatasetOptionValue, DatasetRef, Expr, ExprKind,
-    FormatRef, GlobalKind, InItem, LoopRange, MethodArgument, Setting, Statement, StatementKind,
-    Step, UnaryOp, VariableKind, VariableList,
+    FormatRef, GlobalKind, InItem, LoopRange, MethodArgument, Restriction, Setting, Statement,
+    StatementKind, Step, UnaryOp, VariableKind, VariableList,
 };
 use lang::cursor::{format_text, text_of};
 
@@ -175,14 +175,24 @@ fn formats(name: &str, list: &[(VariableList, Option<FormatRef>)]) -> String {
     )
 }
 
+fn source(name: &str, datasets: &[DatasetRef], options: &[Setting]) -> String {
+    node(name, &[join(datasets, dataset), settings(options)])
+}
+
+fn restriction(restriction: &Restriction) -> String {
+    let name = if restriction.also {
+        "where-also"
+    } else {
+        "where"
+    };
+    node(name, &[expr(&restriction.condition)])
+}
+
 pub(crate) fn statement(kind: &StatementKind) -> String {
     match kind {
-        StatementKind::Set { datasets, options } => {
-            node("set", &[join(datasets, dataset), settings(options)])
-        }
-        StatementKind::Merge { datasets, options } => {
-            node("merge", &[join(datasets, dataset), settings(options)])
-        }
+        StatementKind::Set { datasets, options } => source("set", datasets, options),
+        StatementKind::Merge { datasets, options } => source("merge", datasets, options),
+        StatementKind::Update { datasets, options } => source("update", datasets, options),
         StatementKind::Assign { target, value } => format!("(= {target} {})", expr(value)),
         StatementKind::Sum { target, value } => format!("(+= {target} {})", expr(value)),
         StatementKind::If {
@@ -196,7 +206,7 @@ pub(crate) fn statement(kind: &StatementKind) -> String {
             node("if", &[expr(condition), statement(&then.kind), otherwise])
         }
         StatementKind::SubsettingIf(condition) => format!("(if {})", expr(condition)),
-        StatementKind::Where(condition) => format!("(where {})", expr(condition)),
+        StatementKind::Where(one) => restriction(one),
         StatementKind::Block(body) => node("do", &[statements(body)]),
         StatementKind::Loop(it) => {
             let index = it.index.as_ref().map_or(String::new(), |(name, ranges)| {

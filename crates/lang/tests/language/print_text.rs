@@ -2,7 +2,8 @@
 
 use lang::ast::{
     ArrayDeclaration, Attributes, FileName, FileOption, FileValue, Form, GlobalKind, GroupStyle,
-    Place, Pointer, Statement, StatementKind, Style, TextFile, TextItem, ValueItem, VariableKind,
+    Location, Place, Pointer, Statement, StatementKind, Style, TextFile, TextItem, ValueItem,
+    VariableKind,
 };
 use lang::cursor::format_text;
 
@@ -195,15 +196,18 @@ pub(crate) fn filename(kind: &GlobalKind) -> String {
     let GlobalKind::Filename {
         fileref,
         path,
+        temporary,
         clear,
         options,
     } = kind
     else {
         return String::new();
     };
-    let path = path
-        .as_ref()
-        .map_or(String::new(), |path| format!("{path:?}"));
+    let path = match path {
+        Some(path) => format!("{path:?}"),
+        None if *temporary => "temp".to_owned(),
+        None => String::new(),
+    };
     let clear = if *clear { "clear" } else { "" };
     node(
         "filename",
@@ -219,7 +223,7 @@ pub(crate) fn filename(kind: &GlobalKind) -> String {
 pub(crate) fn libname(kind: &GlobalKind) -> String {
     let GlobalKind::Libname {
         libref,
-        path,
+        locations,
         clear,
         engine,
         options,
@@ -227,9 +231,10 @@ pub(crate) fn libname(kind: &GlobalKind) -> String {
     else {
         return String::new();
     };
-    let path = path
-        .as_ref()
-        .map_or(String::new(), |path| format!("{path:?}"));
+    let path = join(locations, |location| match location {
+        Location::Path(path) => format!("{path:?}"),
+        Location::Libref(name) => name.clone(),
+    });
     let clear = if *clear { "clear" } else { "" };
     node(
         "libname",

@@ -41,6 +41,20 @@ fn set_takes_data_sets_and_options() {
         "(set a b.c(obs=\"10\") end=\"last\" nobs=\"n\")",
     );
     body("set a key=id / unique;", "(set a key=\"id\" unique)");
+    body("set d: x.e:(keep=a);", "(set d: x.e:(keep=a))");
+    body(
+        "update a b updatemode=missingcheck;",
+        "(update a b updatemode=\"missingcheck\")",
+    );
+}
+
+#[test]
+fn where_may_add_to_an_earlier_one() {
+    body(
+        "where x; where also y; where same and z;",
+        "(where x) (where-also y) (where-also z)",
+    );
+    body("where also = 1;", "(where (= also 1))");
 }
 
 #[test]

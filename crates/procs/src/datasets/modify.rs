@@ -30,7 +30,7 @@ pub(super) fn modify<'s>(
     let mut dataset = cursor.dataset_ref()?;
     cursor.expect_end()?;
     dataset.libref.get_or_insert_with(|| libref.to_owned());
-    let member = world.libraries.resolve(&dataset)?;
+    let member = world.found(&dataset)?;
     let under = rest.iter().take_while(|statement| {
         let cursor = Cursor::new(&statement.tokens, &statement.span);
         UNDER.iter().any(|word| cursor.at_word(word))

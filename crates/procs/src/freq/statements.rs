@@ -7,7 +7,7 @@ use lang::ast::{ByList, DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 
 use super::output::Output;
-use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{Attributes, dataset_value, input_or_last, restrict, unknown};
 
 /// A step as it was written.
 pub(super) struct Statements {
@@ -85,7 +85,7 @@ pub(super) fn parse(step: &ProcStep, world: &mut World) -> Outcome<Statements> {
         } else if cursor.eat_word("WEIGHT") {
             parsed.weight = Some(cursor.expect_name("a variable")?);
         } else if cursor.eat_word("WHERE") {
-            replace_where(&mut parsed.condition, cursor.where_expression()?, world);
+            restrict(&mut parsed.condition, cursor.restriction()?, world)?;
         } else if !parsed.attributes.eat(&mut cursor)? {
             return Err(unknown(&cursor, "FREQ", "statement"));
         }

@@ -9,7 +9,7 @@ use lang::cursor::Cursor;
 use crate::diagnostics::{OutputStatement, output_statement};
 use crate::effects::classes::ClassStatement;
 use crate::effects::written::{Written, effects};
-use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{Attributes, dataset_value, input_or_last, restrict, unknown};
 
 /// One run group as it was written.
 pub(super) struct Statements {
@@ -126,7 +126,7 @@ impl Statements {
         } else if cursor.eat_word("BY") {
             self.by = Some(cursor.by_list()?);
         } else if cursor.eat_word("WHERE") {
-            replace_where(&mut self.condition, cursor.where_expression()?, world);
+            restrict(&mut self.condition, cursor.restriction()?, world)?;
         } else if cursor.eat_word("WEIGHT") {
             self.weight = Some(cursor.variable_item()?);
         } else if cursor.eat_word("FREQ") {

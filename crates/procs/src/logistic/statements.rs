@@ -8,7 +8,7 @@ use lang::cursor::Cursor;
 
 use crate::effects::classes::{Chosen, ClassOptions, ClassStatement, reference};
 use crate::effects::written::{Written, effects};
-use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{Attributes, dataset_value, input_or_last, restrict, unknown};
 
 /// How effects are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl Statements {
         } else if cursor.eat_word("BY") {
             self.by = Some(cursor.by_list()?);
         } else if cursor.eat_word("WHERE") {
-            replace_where(&mut self.condition, cursor.where_expression()?, world);
+            restrict(&mut self.condition, cursor.restriction()?, world)?;
         } else if cursor.eat_word("WEIGHT") {
             self.weight = Some(cursor.variable_item()?);
         } else if cursor.eat_word("FREQ") {

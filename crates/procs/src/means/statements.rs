@@ -7,7 +7,7 @@ use lang::ast::{ByList, DatasetRef, Expr, ProcStep, TokenKind, VariableList};
 use lang::cursor::Cursor;
 
 use super::statistic::{Vardef, Wanted};
-use crate::target::{Attributes, dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{Attributes, dataset_value, input_or_last, restrict, unknown};
 
 /// A step as it was written.
 pub(super) struct Statements {
@@ -200,7 +200,7 @@ impl Statements {
         } else if cursor.eat_word("BY") {
             self.by = Some(cursor.by_list()?);
         } else if cursor.eat_word("WHERE") {
-            replace_where(&mut self.condition, cursor.where_expression()?, world);
+            restrict(&mut self.condition, cursor.restriction()?, world)?;
         } else if cursor.eat_word("WEIGHT") {
             self.weight = Some(cursor.expect_name("a variable")?);
         } else if cursor.eat_word("FREQ") {

@@ -7,7 +7,7 @@ use lang::cursor::Cursor;
 
 use super::selection::{Method, Selection};
 use crate::diagnostics::{OutputStatement, output_statement};
-use crate::target::{dataset_value, input_or_last, replace_where, unknown};
+use crate::target::{dataset_value, input_or_last, restrict, unknown};
 
 /// One run group as it was written.
 pub(super) struct Statements {
@@ -101,7 +101,7 @@ impl Statements {
         } else if cursor.eat_word("BY") {
             self.by = Some(cursor.by_list()?);
         } else if cursor.eat_word("WHERE") {
-            replace_where(&mut self.condition, cursor.where_expression()?, world);
+            restrict(&mut self.condition, cursor.restriction()?, world)?;
         } else if cursor.eat_word("WEIGHT") {
             self.weight = Some(one(cursor)?);
         } else if cursor.eat_word("FREQ") {

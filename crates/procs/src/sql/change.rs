@@ -38,7 +38,7 @@ impl Run {
             let message = "Data set options of the table that is changed are not implemented yet.";
             return Err(Failure::at(&change.table.span, message));
         }
-        let member = world.libraries.resolve(change.table)?;
+        let member = world.found(change.table)?;
         let mut input = Input::open_member(world, member.clone())?;
         self.context
             .meet(input.metadata().encoding, &member.full_name())?;

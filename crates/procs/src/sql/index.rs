@@ -28,7 +28,7 @@ pub(super) fn create(
     definition: &Definition,
     world: &mut World,
 ) -> Outcome<()> {
-    let member = world.libraries.resolve(table)?;
+    let member = world.found(table)?;
     let name = member.full_name();
     let (mut indexes, variables) = looked(&member, world)?;
     if let ([only], false) = (
@@ -68,7 +68,7 @@ pub(super) fn drop_indexes(
     names: &[String],
     world: &mut World,
 ) -> Outcome<()> {
-    let member = world.libraries.resolve(table)?;
+    let member = world.found(table)?;
     let (mut indexes, _) = looked(&member, world)?;
     for name in names {
         let same = |one: &IndexInfo| one.name.eq_ignore_ascii_case(name);

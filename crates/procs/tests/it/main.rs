@@ -2,6 +2,7 @@
 //! to them.
 
 mod attributes;
+mod combining;
 mod compat;
 mod datastep;
 mod faults;

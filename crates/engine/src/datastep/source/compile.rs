@@ -1,4 +1,4 @@
-//! Compiling SET, MERGE and BY.
+//! Compiling SET, MERGE, UPDATE and BY.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use sas7bdat::Kind;
 
 use super::by::{By, KeyPart};
 use super::keyed::Keyed;
-use super::{Blank, Feed, Order, Source};
+use super::update::Update;
+use super::{Blank, Feed, Order, Reading, Source};
 use crate::dataset::input::Input;
 use crate::datastep::compile::Builder;
 use crate::datastep::program::Operation;
@@ -16,16 +17,21 @@ use crate::expr::Slot;
 use crate::failure::{Failure, Outcome};
 
 impl Builder<'_> {
-    /// A SET or MERGE statement.
+    /// A SET, MERGE or UPDATE statement.
     pub(in crate::datastep) fn source(
         &mut self,
-        merge: bool,
+        reading: Reading,
         datasets: &[DatasetRef],
         options: &[Setting],
         span: &Span,
     ) -> Outcome<Operation> {
         let mut inputs = Vec::new();
-        for dataset in datasets {
+        let datasets = self.listed(datasets)?;
+        if reading == Reading::Update && datasets.len() != 2 {
+            let message = "UPDATE needs two data sets: a master and its transactions.";
+            return Err(Failure::at(span, message));
+        }
+        for dataset in &datasets {
             let (dataset, contributes) = without_in(dataset);
             let dataset = self.last_made(&dataset)?;
             let input = Input::open(self.world, &dataset)?;
@@ -42,7 +48,11 @@ impl Builder<'_> {
         }
         let mut source = Source {
             feeds: Vec::new(),
-            order: if merge { Order::Merge } else { Order::Sequence },
+            order: match reading {
+                Reading::Set => Order::Sequence,
+                Reading::Merge => Order::Merge,
+                Reading::Update => Order::Update(Update::new(span)),
+            },
             slots: Vec::new(),
             blank: Blank::default(),
             current: 0,
@@ -52,23 +62,15 @@ impl Builder<'_> {
             repeats: false,
         };
         for option in options {
-            self.source_option(&mut source, option, &inputs, merge)?;
+            self.source_option(&mut source, option, &inputs, reading)?;
         }
         for (input, contributes) in inputs {
-            let pairs: Vec<(Slot, Slot)> = input
-                .fields()
-                .iter()
-                .map(|field| {
-                    let index = self.pdv.find(&field.variable.name);
-                    let index = index.expect("its data set added it");
-                    (field.slot, self.pdv.variables[index].slot)
-                })
-                .collect();
+            let pairs = self.pairs(&input);
             source.slots.extend(pairs.iter().map(|(_, to)| *to));
             source.feeds.push(Feed::new(input, &pairs, contributes));
         }
         let first = source.feeds.first().and_then(|feed| feed.contributes);
-        if let (Some(slot), false) = (first, merge) {
+        if let (Some(slot), Reading::Set) = (first, reading) {
             self.pdv
                 .initial
                 .push((slot, crate::datastep::pdv::Initial::Number(1.0)));
@@ -88,6 +90,43 @@ impl Builder<'_> {
         }
         self.sources.push(source);
         Ok(Operation::Read(self.sources.len() - 1))
+    }
+
+    /// Where the variables of a data set lie in its rows and in the PDV.
+    fn pairs(&self, input: &Input) -> Vec<(Slot, Slot)> {
+        let places = input.fields().iter().map(|field| {
+            let index = self.pdv.find(&field.variable.name);
+            let index = index.expect("its data set added it");
+            (field.slot, self.pdv.variables[index].slot)
+        });
+        places.collect()
+    }
+
+    /// The data sets that are meant: `d:` stands for those that are there, in the order of their
+    /// names.
+    fn listed(&self, datasets: &[DatasetRef]) -> Outcome<Vec<DatasetRef>> {
+        let mut listed = Vec::new();
+        for dataset in datasets {
+            let Some(start) = dataset.member.strip_suffix(':') else {
+                listed.push(dataset.clone());
+                continue;
+            };
+            let named = |member: &str| DatasetRef {
+                member: member.to_owned(),
+                ..dataset.clone()
+            };
+            let first = self.world.libraries.resolve(&named(start))?;
+            let mut members = first.library.members(self.world.store.as_ref())?;
+            members.retain(|member| member.starts_with(&start.to_ascii_lowercase()));
+            members.sort_unstable();
+            if members.is_empty() {
+                let name = first.full_name();
+                let message = format!("The data set list ({name}:) does not contain any members.");
+                return Err(Failure::at(&dataset.span, message));
+            }
+            listed.extend(members.iter().map(|member| named(member)));
+        }
+        Ok(listed)
     }
 
     /// KEY= with the name of an index.
@@ -130,22 +169,40 @@ impl Builder<'_> {
         source: &mut Source,
         option: &Setting,
         inputs: &[(Input, Option<Slot>)],
-        merge: bool,
+        reading: Reading,
     ) -> Outcome<()> {
+        let set = reading == Reading::Set;
         let name = option.value.as_deref().unwrap_or_default();
         match option.name.to_ascii_uppercase().as_str() {
             "END" => source.end = Some(self.pdv.automatic(name, &option.span)?),
-            "NOBS" if !merge => {
+            "UPDATEMODE" if reading == Reading::Update => {
+                let checks = match name.to_ascii_uppercase().as_str() {
+                    "MISSINGCHECK" => true,
+                    "NOMISSINGCHECK" => false,
+                    _ => {
+                        let message = "UPDATEMODE= is MISSINGCHECK or NOMISSINGCHECK.";
+                        return Err(Failure::at(&option.span, message));
+                    }
+                };
+                if let Order::Update(update) = &mut source.order {
+                    update.missing_check = checks;
+                }
+            }
+            "NOBS" if set => {
                 let rows = inputs.iter().map(|(input, _)| input.metadata().rows).sum();
                 source.nobs = Some((self.pdv.automatic(name, &option.span)?, rows));
             }
             // After the data set is known; UNIQUE is a part of it.
-            "KEY" | "UNIQUE" if !merge => {}
-            "POINT" if !merge => {
+            "KEY" | "UNIQUE" if set => {}
+            "POINT" if set => {
                 source.order = Order::Point(self.pdv.automatic(name, &option.span)?);
             }
             other => {
-                let statement = if merge { "MERGE" } else { "SET" };
+                let statement = match reading {
+                    Reading::Set => "SET",
+                    Reading::Merge => "MERGE",
+                    Reading::Update => "UPDATE",
+                };
                 let message = format!("The option {other}= of {statement} is not implemented yet.");
                 return Err(Failure::at(&option.span, message));
             }
@@ -177,7 +234,7 @@ impl Builder<'_> {
 
     /// A BY statement belongs to the SET or MERGE before it.
     pub(in crate::datastep) fn by(&mut self, list: &ByList, span: &Span) -> Outcome<()> {
-        let merges = |source: &Source| matches!(source.order, Order::Merge);
+        let merges = |source: &Source| matches!(source.order, Order::Merge | Order::Update(_));
         let fail = |message: &str| Err(Failure::at(span, message));
         match self.sources.last() {
             None => {
@@ -220,6 +277,10 @@ impl Builder<'_> {
         let mut keys = Vec::new();
         for feed in &source.feeds {
             keys.push(key_parts(feed, &names, &descending)?);
+        }
+        if let [_, transactions] = keys.as_slice() {
+            let slots: Vec<Slot> = transactions.iter().map(|part| part.slot).collect();
+            source.check_missing(&slots);
         }
         let uneven = even_lengths(&mut keys);
         source.by = Some(By::new(keys, first, last, list.not_sorted));
