@@ -1,8 +1,12 @@
 //! SAS system options that the engine honours. Anything else is refused by name, never ignored.
 
+mod shown;
+
 use base::limits;
 use base::units::{Bytes, parse_size};
 use sas7bdat::Compression;
+
+pub use self::shown::Shown;
 
 /// What FILELOCKS= says about locks on permanent data sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,7 +271,9 @@ fn memory(name: &str, value: &str) -> Result<u64, String> {
 }
 
 fn count(name: &str, value: &str, least: u64) -> Result<u64, String> {
-    if value.eq_ignore_ascii_case("max") {
+    // What PROC OPTIONS shows for MAX is taken as MAX.
+    let most = |number: u64| number >= i64::MAX.unsigned_abs();
+    if value.eq_ignore_ascii_case("max") || value.parse().is_ok_and(most) {
         return Ok(u64::MAX);
     }
     size(name, value, least, u64::MAX)

@@ -18,6 +18,7 @@ mod linear;
 mod logistic;
 mod means;
 mod observations;
+mod options;
 mod print;
 mod reg;
 mod shown;
@@ -43,6 +44,7 @@ pub fn all() -> Vec<Box<dyn Procedure>> {
         Box::new(logistic::Logistic("HPLOGISTIC")),
         Box::new(means::Means("MEANS")),
         Box::new(means::Means("SUMMARY")),
+        Box::new(options::SystemOptions),
         Box::new(print::Print),
         Box::new(reg::Reg),
         Box::new(sort::Sort),

@@ -59,6 +59,10 @@ impl Procedure for Means {
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let statements = parse(step, world, self.0)?;
+        if !statements.printed && statements.outputs.is_empty() {
+            let message = "Neither the PRINT option nor a valid output statement has been given";
+            return Err(Failure::at(&step.span, message));
+        }
         let mut input = Input::open(world, &statements.data)?;
         if let Some(condition) = &statements.condition {
             input.filter(condition)?;

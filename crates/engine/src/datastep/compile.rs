@@ -303,6 +303,9 @@ impl<'a> Builder<'a> {
         for slot in routine.targets() {
             self.pdv.assigned_slot(slot);
         }
+        for array in routine.arrays() {
+            self.pdv.assigned_array(array);
+        }
         out.push(Operation::Call(Box::new(routine)));
         Ok(())
     }

@@ -234,7 +234,7 @@ impl Running<'_> {
     #[cold]
     pub(super) fn attend(&mut self) -> Outcome<()> {
         self.events.alarm = false;
-        for site in std::mem::take(&mut self.events.raised) {
+        for (site, arguments) in std::mem::take(&mut self.events.raised) {
             let (kind, Span { line, column, .. }) = &self.sites.counted[site];
             store_number(&self.error, &mut self.row, 1.0);
             if self.dumps >= self.world.options.errors {
@@ -245,7 +245,7 @@ impl Running<'_> {
                 Site::InvalidNumber => "Invalid numeric data",
                 Site::SubstrRange => "Invalid second or third argument to function SUBSTR",
                 Site::InvalidArgument(function) => {
-                    &format!("Invalid argument to function {function}")
+                    &format!("Invalid argument to function {function}{arguments}")
                 }
                 Site::Missing => continue,
             };

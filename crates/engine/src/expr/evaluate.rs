@@ -19,8 +19,9 @@ pub struct Events {
     pub alarm: bool,
     /// Why the step cannot go on after this statement.
     pub failure: Option<Failure>,
-    /// Sites that met an error since the last look: `_ERROR_` becomes 1.
-    pub raised: Vec<usize>,
+    /// Sites that met an error since the last look, and the arguments of the function there:
+    /// `_ERROR_` becomes 1.
+    pub raised: Vec<(usize, String)>,
     /// What functions know and remember.
     pub surroundings: Surroundings,
 }
@@ -47,11 +48,27 @@ impl Events {
     /// An error at this site.
     #[cold]
     pub fn raise(&mut self, site: usize) {
+        self.raise_for(site, &[]);
+    }
+
+    /// An error of a function of `arguments` at this site.
+    #[cold]
+    pub fn raise_for(&mut self, site: usize, arguments: &[f64]) {
         self.count(site);
         self.alarm = true;
-        if self.raised.len() < RAISED_MAX {
-            self.raised.push(site);
+        if self.raised.len() >= RAISED_MAX {
+            return;
         }
+        let shown = arguments
+            .iter()
+            .map(|value| format::best(*value, 12).trim().to_owned());
+        let shown: Vec<String> = shown.collect();
+        let shown = if shown.is_empty() {
+            String::new()
+        } else {
+            format!("({})", shown.join(","))
+        };
+        self.raised.push((site, shown));
     }
 }
 

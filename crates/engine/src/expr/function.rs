@@ -24,12 +24,8 @@ use super::evaluate::{Events, order_key, trimmed};
 pub enum OfNumbers {
     /// `abs(x)`
     Abs,
-    /// `sqrt(x)`; missing below zero.
-    Sqrt,
     /// `exp(x)`
     Exp,
-    /// `log(x)`; missing at or below zero.
-    Log,
     /// `sum(x, …)` of what is not missing; missing if nothing is.
     Sum,
     /// `mean(x, …)` of what is not missing.
@@ -60,9 +56,9 @@ pub enum OfText {
 }
 
 /// The functions that are compiled without the tables: those above, and LAG and DIF, which keep values.
-const WITHOUT_TABLE: [&str; 17] = [
-    "ABS", "SQRT", "EXP", "LOG", "SUM", "MEAN", "MIN", "MAX", "N", "NMISS", "MISSING", "UPCASE",
-    "LOWCASE", "TRIM", "STRIP", "LAG", "DIF",
+const WITHOUT_TABLE: [&str; 15] = [
+    "ABS", "EXP", "SUM", "MEAN", "MIN", "MAX", "N", "NMISS", "MISSING", "UPCASE", "LOWCASE",
+    "TRIM", "STRIP", "LAG", "DIF",
 ];
 
 /// Names of all functions, in order.
@@ -79,9 +75,7 @@ impl OfNumbers {
     pub fn find(name: &str) -> Option<(Self, usize, usize)> {
         Some(match name.to_ascii_uppercase().as_str() {
             "ABS" => (Self::Abs, 1, 1),
-            "SQRT" => (Self::Sqrt, 1, 1),
             "EXP" => (Self::Exp, 1, 1),
-            "LOG" => (Self::Log, 1, 1),
             "SUM" => (Self::Sum, 1, usize::MAX),
             "MEAN" => (Self::Mean, 1, usize::MAX),
             "MIN" => (Self::Min, 1, usize::MAX),
@@ -98,9 +92,7 @@ impl OfNumbers {
         let mut values = arguments.iter().map(|argument| argument.value(row, events));
         let result = match self {
             Self::Abs => values.next().map(f64::abs),
-            Self::Sqrt => values.next().map(f64::sqrt),
             Self::Exp => values.next().map(f64::exp),
-            Self::Log => values.next().filter(|x| *x > 0.0).map(f64::ln),
             Self::Missing => values.next().map(|x| f64::from(u8::from(x.is_nan()))),
             Self::N => Some(values.filter(|x| !x.is_nan()).count() as f64),
             Self::NMiss => Some(values.filter(|x| x.is_nan()).count() as f64),

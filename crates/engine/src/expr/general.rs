@@ -141,7 +141,7 @@ impl General {
             Some(value) => value,
             None if skips => missing::encode(0),
             None => {
-                events.raise(self.site + 1);
+                events.raise_for(self.site + 1, values);
                 missing::encode(0)
             }
         }

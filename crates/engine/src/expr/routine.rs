@@ -9,8 +9,10 @@ use lang::ast::Argument;
 use sas7bdat::{Kind, missing};
 
 use super::compile::{Compiler, Site};
-use super::evaluate::{Events, trimmed};
+use super::evaluate::{Events, order_key, trimmed};
+use super::function::random::Congruential;
 use super::{Number, Slot, Text, Value};
+use crate::dataset::copy::{store_number, store_text};
 use crate::failure::{Failure, Outcome};
 use crate::format;
 use crate::session::World;
@@ -34,6 +36,18 @@ enum Does {
     Streaminit,
     Missing,
     Sleep,
+    Sortn,
+    Sortc,
+    Ranuni,
+    Rannor,
+}
+
+/// Variables that a routine sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sets {
+    Nothing,
+    Any,
+    Only(Kind),
 }
 
 impl Does {
@@ -45,7 +59,43 @@ impl Does {
             Self::Streaminit => "STREAMINIT",
             Self::Missing => "MISSING",
             Self::Sleep => "SLEEP",
+            Self::Sortn => "SORTN",
+            Self::Sortc => "SORTC",
+            Self::Ranuni => "RANUNI",
+            Self::Rannor => "RANNOR",
         }
+    }
+
+    /// The routine, and how many arguments it takes.
+    fn find(upper: &str) -> Option<(Self, usize, usize)> {
+        Some(match upper {
+            "SYMPUT" => (Self::Symput, 2, 2),
+            "SYMPUTX" => (Self::Symputx, 2, 3),
+            "EXECUTE" => (Self::Execute, 1, 1),
+            "STREAMINIT" => (Self::Streaminit, 1, 1),
+            "MISSING" => (Self::Missing, 1, usize::MAX),
+            "SLEEP" => (Self::Sleep, 1, 2),
+            "SORTN" => (Self::Sortn, 1, usize::MAX),
+            "SORTC" => (Self::Sortc, 1, usize::MAX),
+            "RANUNI" => (Self::Ranuni, 2, 2),
+            "RANNOR" => (Self::Rannor, 2, 2),
+            _ => return None,
+        })
+    }
+
+    /// Of which kind the variables are that it sets.
+    const fn sets(self) -> Sets {
+        match self {
+            Self::Missing => Sets::Any,
+            Self::Sortn | Self::Ranuni | Self::Rannor => Sets::Only(Kind::Numeric),
+            Self::Sortc => Sets::Only(Kind::Character),
+            _ => Sets::Nothing,
+        }
+    }
+
+    /// Whether it takes `of x1-x9`.
+    const fn takes_lists(self) -> bool {
+        matches!(self, Self::Missing | Self::Sortn | Self::Sortc)
     }
 }
 
@@ -62,18 +112,10 @@ pub struct Requests {
 impl Compiler<'_> {
     /// `CALL name(arguments);`
     pub fn routine(&mut self, name: &str, arguments: &[Argument], span: &Span) -> Outcome<Routine> {
-        let (does, least, most) = match name.to_ascii_uppercase().as_str() {
-            "SYMPUT" => (Does::Symput, 2, 2),
-            "SYMPUTX" => (Does::Symputx, 2, 3),
-            "EXECUTE" => (Does::Execute, 1, 1),
-            "STREAMINIT" => (Does::Streaminit, 1, 1),
-            "MISSING" => (Does::Missing, 1, usize::MAX),
-            "SLEEP" => (Does::Sleep, 1, 2),
-            upper => {
-                let message =
-                    format!("The CALL routine {upper} is unknown or not implemented yet.");
-                return Err(Failure::at(span, message));
-            }
+        let upper = name.to_ascii_uppercase();
+        let Some((does, least, most)) = Does::find(&upper) else {
+            let message = format!("The CALL routine {upper} is unknown or not implemented yet.");
+            return Err(Failure::at(span, message));
         };
         let mut values = Vec::new();
         for argument in arguments {
@@ -89,7 +131,7 @@ impl Compiler<'_> {
                         value => value,
                     });
                 }
-                Argument::Of(lists) if does == Does::Missing => {
+                Argument::Of(lists) if does.takes_lists() => {
                     for list in lists {
                         let slots = self.scope.list(list)?.into_iter();
                         values.extend(slots.map(|slot| match slot.kind {
@@ -109,10 +151,7 @@ impl Compiler<'_> {
             let message = format!("The CALL routine {name} does not take {count} arguments.");
             return Err(Failure::at(span, message));
         }
-        if does == Does::Missing && !values.iter().all(is_variable) {
-            let message = "CALL MISSING needs variables as its arguments.";
-            return Err(Failure::at(span, message));
-        }
+        check_variables(does, &values, span)?;
         self.sites.add(Site::Missing, span);
         let site = self.sites.add(Site::InvalidArgument(does.name()), span);
         Ok(Routine {
@@ -121,6 +160,43 @@ impl Compiler<'_> {
             site,
         })
     }
+}
+
+/// Whether the arguments are variables or elements of the kind that is set, texts of one length.
+fn check_variables(does: Does, values: &[Value], span: &Span) -> Outcome<()> {
+    let (name, sets) = (does.name(), does.sets());
+    if sets != Sets::Nothing && !values.iter().all(is_variable) {
+        let message = format!("CALL {name} needs variables as its arguments.");
+        return Err(Failure::at(span, message));
+    }
+    let Sets::Only(kind) = sets else {
+        return Ok(());
+    };
+    let is_text = |value: &Value| matches!(value, Value::Text(_));
+    if values
+        .iter()
+        .any(|value| is_text(value) != (kind == Kind::Character))
+    {
+        let wanted = if kind == Kind::Character {
+            "character"
+        } else {
+            "numeric"
+        };
+        let message = format!("CALL {name} needs {wanted} variables.");
+        return Err(Failure::at(span, message));
+    }
+    let lengths: std::collections::BTreeSet<u32> = values
+        .iter()
+        .filter_map(|value| match value {
+            Value::Text(text) => Some(text.length()),
+            Value::Number(_) => None,
+        })
+        .collect();
+    if lengths.len() > 1 {
+        let message = format!("CALL {name} needs variables of one length.");
+        return Err(Failure::at(span, message));
+    }
+    Ok(())
 }
 
 fn is_variable(value: &Value) -> bool {
@@ -141,10 +217,66 @@ fn target(value: &Value) -> Option<Slot> {
 impl Routine {
     /// The variables that it sets: they are not uninitialised.
     pub fn targets(&self) -> Vec<Slot> {
-        match self.does {
-            Does::Missing => self.arguments.iter().filter_map(target).collect(),
-            _ => Vec::new(),
+        match self.does.sets() {
+            Sets::Nothing => Vec::new(),
+            _ => self.arguments.iter().filter_map(target).collect(),
         }
+    }
+
+    /// The arrays of which it sets elements.
+    pub fn arrays(&self) -> impl Iterator<Item = &str> {
+        let sets = self.does.sets() != Sets::Nothing;
+        self.arguments.iter().filter_map(move |value| match value {
+            Value::Number(Number::Element(element)) | Value::Text(Text::Element(element)) => {
+                sets.then(|| element.array().name.as_str())
+            }
+            _ => None,
+        })
+    }
+
+    /// Where the arguments lie now.
+    fn slots(&self, row: &[u8], events: &mut Events) -> Vec<Slot> {
+        let places = self.arguments.iter().filter_map(|argument| match argument {
+            Value::Number(Number::Element(element)) | Value::Text(Text::Element(element)) => {
+                element.slot(row, events)
+            }
+            other => target(other),
+        });
+        places.collect()
+    }
+
+    /// CALL SORTN and SORTC: missing values and blanks come first.
+    fn sort(&self, row: &mut [u8], events: &mut Events) {
+        let slots = self.slots(row, events);
+        if self.does == Does::Sortc {
+            let mut texts: Vec<Vec<u8>> =
+                slots.iter().map(|slot| slot.bytes(row).to_vec()).collect();
+            texts.sort_unstable();
+            for (slot, text) in slots.iter().zip(texts) {
+                store_text(slot, row, &text);
+            }
+            return;
+        }
+        let mut numbers: Vec<f64> = slots.iter().map(|slot| slot.number(row)).collect();
+        numbers.sort_by_key(|number| order_key(*number));
+        for (slot, number) in slots.iter().zip(numbers) {
+            store_number(slot, row, number);
+        }
+    }
+
+    /// CALL RANUNI and RANNOR: the seed is a variable that remembers the stream.
+    fn draw(&self, row: &mut [u8], events: &mut Events) {
+        let [seed, value] = self.slots(row, events)[..] else {
+            return;
+        };
+        let mut stream = Congruential::seeded(seed.number(row), events.surroundings.entropy());
+        let drawn = if self.does == Does::Ranuni {
+            stream.uniform()
+        } else {
+            stream.normal()
+        };
+        store_number(&seed, row, stream.seed());
+        store_number(&value, row, drawn);
     }
 
     /// Carries it out over `row`.
@@ -164,17 +296,12 @@ impl Routine {
                 events.surroundings.random.initialise(seed, other);
             }
             Does::Missing => {
-                for argument in &self.arguments {
-                    let slot = match argument {
-                        Value::Number(Number::Element(element))
-                        | Value::Text(Text::Element(element)) => element.slot(row, events),
-                        other => target(other),
-                    };
-                    if let Some(slot) = slot {
-                        clear(slot, row);
-                    }
+                for slot in self.slots(row, events) {
+                    clear(slot, row);
                 }
             }
+            Does::Sortn | Does::Sortc => self.sort(row, events),
+            Does::Ranuni | Does::Rannor => self.draw(row, events),
             Does::Sleep => {
                 let unit = match self.arguments.len() {
                     1 => 0.001,

@@ -238,7 +238,7 @@ impl Machine {
     #[cold]
     fn alarmed(&mut self) -> Outcome<()> {
         self.events.alarm = false;
-        for site in self.events.raised.drain(..) {
+        for (site, _) in self.events.raised.drain(..) {
             if let Some(Site::InvalidArgument(function)) = self.sites.get(site) {
                 self.context.invalid.borrow_mut().insert(function);
             }

@@ -205,7 +205,7 @@ fn invalid_arguments_are_errors_of_their_rows() {
     let (ran, store) = clean("data d.a; do x = 1, 0; y = log2(x); e = _error_; output; end; run;");
     assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1 0 0", "0 . 1"]);
     for text in [
-        "NOTE: Invalid argument to function LOG2 at line 1 column 28.",
+        "NOTE: Invalid argument to function LOG2(0) at line 1 column 28.",
         "y=. e=1 _ERROR_=1 _N_=1",
         "NOTE: Mathematical operations could not be performed at the following places.",
     ] {

@@ -23,6 +23,7 @@ mod oracle;
 mod printing;
 mod procedures;
 mod reg;
+mod routines;
 mod semantics;
 mod sorting;
 mod sql;

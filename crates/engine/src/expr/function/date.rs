@@ -5,6 +5,7 @@ use super::table::{Entry, Gives, general, plain};
 use crate::datetime::{Date, date, days_from, days_in_month};
 use crate::expr::evaluate::trimmed;
 use crate::expr::general::{Call, Result};
+use crate::failure::Failure;
 use sas7bdat::missing;
 
 const DAY: f64 = 86_400.0;
@@ -40,6 +41,34 @@ pub(super) const TABLE: &[Entry] = &[
     plain("WEEKDAY", "n", |v| {
         Some((v[0].floor() + 5.0).rem_euclid(7.0) + 1.0)
     }),
+    general("WEEK", "n?c", Gives::Number, |call| {
+        let descriptor = if call.count() > 1 {
+            String::from_utf8_lossy(trimmed(&call.text(1))).to_ascii_uppercase()
+        } else {
+            "U".to_owned()
+        };
+        let date = call.number(0);
+        if date.is_nan() {
+            return Result::Number(missing::encode(0));
+        }
+        Result::Number(match week(date, &descriptor) {
+            Some(week) => week as f64,
+            None => call.invalid(),
+        })
+    }),
+    general("YRDIF", "nnc", Gives::Number, |call| {
+        let basis = String::from_utf8_lossy(trimmed(&call.text(2))).to_ascii_uppercase();
+        let (start, end) = (call.number(0), call.number(1));
+        if start.is_nan() || end.is_nan() {
+            return Result::Number(missing::encode(0));
+        }
+        if basis == "AGE" {
+            let message = "The basis AGE of YRDIF is not implemented yet.";
+            call.events.fail(Failure::world(message));
+            return Result::Number(missing::encode(0));
+        }
+        Result::Number(years_between(start, end, &basis).unwrap_or_else(|| call.invalid()))
+    }),
     plain("HOUR", "n", |v| {
         Some((v[0].rem_euclid(DAY) / 3600.0).floor())
     }),
@@ -64,6 +93,72 @@ fn calendar(value: f64) -> Option<Date> {
     (-138_061.0..=6_589_335.0)
         .contains(&days)
         .then(|| whole(days).map(date))?
+}
+
+/// The week of the year: `U` weeks begin on Sundays and `W` on Mondays, the days before the first
+/// one are week 0; `V` by ISO 8601.
+fn week(value: f64, descriptor: &str) -> Option<i64> {
+    let days = whole(value.floor())?;
+    let today = calendar(value)?;
+    let first = |year| {
+        days_from(Date {
+            year,
+            month: 1,
+            day: 1,
+        })
+    };
+    // 1 January 1960 was a Friday.
+    let from_sunday = (days + 5).rem_euclid(7);
+    let from_monday = (days + 4).rem_euclid(7);
+    let day_of_year = days - first(today.year);
+    match descriptor {
+        "U" => Some((day_of_year + 7 - from_sunday) / 7),
+        "W" => Some((day_of_year + 7 - from_monday) / 7),
+        "V" => {
+            // The year of a week is that of its Thursday.
+            let thursday = days - from_monday + 3;
+            Some((thursday - first(date(thursday).year)) / 7 + 1)
+        }
+        _ => None,
+    }
+}
+
+/// YRDIF: years and parts of years from one date to another.
+fn years_between(start: f64, end: f64, basis: &str) -> Option<f64> {
+    let (from, to) = (calendar(start)?, calendar(end)?);
+    let days = end.floor() - start.floor();
+    match basis {
+        "30/360" | "360" => {
+            // The last day of a month counts as its thirtieth.
+            let day = |date: &Date| {
+                if date.day == days_in_month(date.year, date.month) {
+                    30
+                } else {
+                    date.day.min(30)
+                }
+            };
+            let count =
+                |date: &Date| date.year * 360 + i64::from(date.month) * 30 + i64::from(day(date));
+            Some((count(&to) - count(&from)) as f64 / 360.0)
+        }
+        "ACT/360" => Some(days / 360.0),
+        "ACT/365" => Some(days / 365.0),
+        "ACT/ACT" | "ACTUAL" | "ACT" => {
+            let part = |value: f64, date: &Date| {
+                let first = |year| {
+                    days_from(Date {
+                        year,
+                        month: 1,
+                        day: 1,
+                    }) as f64
+                };
+                let length = first(date.year + 1) - first(date.year);
+                (value.floor() - first(date.year)) / length
+            };
+            Some((to.year - from.year) as f64 + part(end, &to) - part(start, &from))
+        }
+        _ => None,
+    }
 }
 
 fn from_parts(year: f64, month: f64, day: f64) -> Option<f64> {

@@ -8,6 +8,10 @@ const FUZZ: f64 = 1e-12;
 
 /// The functions.
 pub(super) const TABLE: &[Entry] = &[
+    plain("SQRT", "n", |v| {
+        Some(v[0]).filter(|x| *x >= 0.0).map(f64::sqrt)
+    }),
+    plain("LOG", "n", |v| positive(v[0]).map(f64::ln)),
     plain("LOG2", "n", |v| positive(v[0]).map(f64::log2)),
     plain("LOG10", "n", |v| positive(v[0]).map(f64::log10)),
     plain("LOG1PX", "n", |v| {

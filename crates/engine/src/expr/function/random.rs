@@ -183,12 +183,31 @@ impl Twister {
 
 /// `s = 397204094 s mod (2^31 - 1)`
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Congruential {
+pub struct Congruential {
     state: u64,
 }
 
 impl Congruential {
-    fn uniform(&mut self) -> f64 {
+    /// The stream of a seed; one below 1 is replaced by `other`.
+    pub fn seeded(seed: f64, other: u64) -> Self {
+        Self {
+            state: u64::from(seed_of(seed, other)),
+        }
+    }
+
+    /// The seed that goes on from here.
+    pub fn seed(&self) -> f64 {
+        self.state as f64
+    }
+
+    /// A standard normal number.
+    pub fn normal(&mut self) -> f64 {
+        let (first, second) = (self.uniform(), self.uniform());
+        (-2.0 * first.ln()).sqrt() * (2.0 * PI * second).cos()
+    }
+
+    /// A number between 0 and 1.
+    pub fn uniform(&mut self) -> f64 {
         const MODULUS: u64 = (1 << 31) - 1;
         self.state = self.state * 397_204_094 % MODULUS;
         self.state as f64 / MODULUS as f64
@@ -200,8 +219,8 @@ fn old<'a>(call: &'a mut Call<'_, '_>) -> &'a mut Congruential {
     let seed = call.number(0);
     let surroundings = &mut call.events.surroundings;
     if surroundings.random.old.is_none() {
-        let state = u64::from(seed_of(seed, surroundings.entropy()));
-        surroundings.random.old = Some(Congruential { state });
+        let stream = Congruential::seeded(seed, surroundings.entropy());
+        surroundings.random.old = Some(stream);
     }
     surroundings
         .random
@@ -240,9 +259,7 @@ fn ranuni(call: &mut Call<'_, '_>) -> Result {
 }
 
 fn rannor(call: &mut Call<'_, '_>) -> Result {
-    let stream = old(call);
-    let (first, second) = (stream.uniform(), stream.uniform());
-    Result::Number((-2.0 * first.ln()).sqrt() * (2.0 * PI * second).cos())
+    Result::Number(old(call).normal())
 }
 
 fn rand(call: &mut Call<'_, '_>) -> Result {

@@ -1,0 +1,179 @@
+//! CALL routines that set variables, dates by week and year, and what functions say of arguments
+//! that they cannot take.
+
+use std::sync::Arc;
+
+use crate::harness::{clean, rows, run_on, store};
+
+/// Runs `data d.out; <body> run;` and compares the rows of D.OUT.
+#[track_caller]
+fn gives(body: &str, expected: &[&str]) {
+    let (_, store) = clean(&format!("data d.out; {body} run;"));
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), expected, "{body}");
+}
+
+#[track_caller]
+fn fails(program: &str, text: &str) {
+    let ran = run_on(Arc::new(store()), program);
+    assert_eq!(ran.exit, 2, "{program}\n{}", ran.log);
+    assert!(ran.log.contains(text), "{text}\n--- in ---\n{}", ran.log);
+}
+
+#[test]
+fn arguments_that_are_not_valid_are_told_with_their_values() {
+    let (ran, store) = clean("data d.out; x = -1; y = log(x);\nz = sqrt(x - 3); run;");
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), ["-1 . ."]);
+    for text in [
+        "NOTE: Invalid argument to function LOG(-1) at line 1 column 25.",
+        "NOTE: Invalid argument to function SQRT(-4) at line 2 column 5.",
+        "x=-1 y=. z=. _ERROR_=1 _N_=1",
+        "NOTE: Mathematical operations could not be performed",
+    ] {
+        assert!(ran.log.contains(text), "{text}\n--- in ---\n{}", ran.log);
+    }
+    let (ran, _) = clean("data d.out; x = .; y = log(x); z = log(0.5); run;");
+    assert!(!ran.log.contains("Invalid argument"), "{}", ran.log);
+}
+
+#[test]
+fn elements_of_arrays_are_set_by_call_missing() {
+    let (ran, store) = clean(
+        "data d.out; array a{2} a1 a2; array c{2} $ 3 c1 c2; call missing(a{1}, c{2}); \
+         b = a1; d = c2; run;",
+    );
+    assert!(!ran.log.contains("uninitialized"), "{}", ran.log);
+    assert_eq!(rows(&store, "/data/out.sas7bdat").len(), 1);
+}
+
+#[test]
+fn values_are_sorted_in_place() {
+    gives(
+        "x = 3; y = .; z = -1; w = .a; call sortn(x, y, z, w);",
+        &[". .A -1 3"],
+    );
+    gives("array v{4} (9 2 7 2); call sortn(of v{*});", &["2 2 7 9"]);
+    gives(
+        "array c{3} $ 4 ('pear' 'fig' ' '); call sortc(of c1-c3);",
+        &[" fig pear"],
+    );
+    fails(
+        "data a; x = 1; call sortc(x);",
+        "CALL SORTC needs character variables",
+    );
+    fails(
+        "data a; length c $ 2 d $ 3; c = 'a'; d = 'b'; call sortc(c, d);",
+        "CALL SORTC needs variables of one length",
+    );
+    fails("data a; call sortn(1 + 1);", "CALL SORTN needs variables");
+}
+
+#[test]
+fn call_ranuni_keeps_a_stream_in_its_seed() {
+    // The stream of seed 45 is the published one of RANUNI.
+    let (_, store) = clean(
+        "data d.out; seed = 45; other = 45; retain n 0; do i = 1 to 5; call ranuni(seed, x);
+           call rannor(other, y); x = round(x, .00001); z = rannor(45); n = n + (y ne z); output;
+         end; keep x n; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/out.sas7bdat"),
+        [
+            "0 0.32332",
+            "0 0.65399",
+            "0 0.99209",
+            "0 0.67294",
+            "0 0.47212"
+        ]
+    );
+    fails(
+        "data a; x = 0; call ranuni(7, x);",
+        "CALL RANUNI needs variables",
+    );
+}
+
+#[test]
+fn weeks_begin_on_sundays_mondays_or_by_iso() {
+    for (date, weeks) in [
+        ("01jan2006", "1 1 52 0"),
+        ("31dec2008", "52 52 1 52"),
+        ("03jan2010", "1 1 53 0"),
+        ("02jan2010", "0 0 53 0"),
+    ] {
+        let body = format!(
+            "d = '{date}'d; a = week(d); u = week(d, 'u'); v = week(d, 'V'); w = week(d, 'w'); \
+             drop d;"
+        );
+        gives(&body, &[weeks]);
+    }
+}
+
+#[test]
+fn years_between_dates_go_by_their_basis() {
+    // The example of SAS's documentation.
+    gives(
+        "s = '16oct1998'd; e = '16feb2010'd; a = round(yrdif(s, e, '30/360'), 1e-9);
+         b = round(yrdif(s, e, 'act/act'), 1e-9); c = round(yrdif(s, e, 'ACT/360'), 1e-9);
+         d = round(yrdif(s, e, 'act/365'), 1e-9); drop s e;",
+        &["11.333333333 11.336986301 11.502777778 11.345205479"],
+    );
+    fails(
+        "data a; x = yrdif(1, 2, 'age'); run;",
+        "basis AGE of YRDIF is not implemented yet",
+    );
+}
+
+#[test]
+fn summary_must_print_or_write() {
+    fails(
+        "data a; x = 1; run; proc summary data=a; var x; run;",
+        "ERROR: Neither the PRINT option nor a valid output statement has been given",
+    );
+    let (ran, _) = clean("data a; x = 1; run; proc summary data=a print; var x; run;");
+    assert!(
+        ran.listing.contains("The SUMMARY Procedure"),
+        "{}",
+        ran.listing
+    );
+}
+
+#[test]
+fn options_are_shown_in_the_log() {
+    let (ran, _) = clean("options bufsize=64k nofullstimer obs=max; proc options; run;");
+    for line in [
+        "\n BUFSIZE=65536     ",
+        "\n NOFULLSTIMER      ",
+        "\n OBS=9223372036854775807",
+    ] {
+        assert!(ran.log.contains(line), "{line}\n--- in ---\n{}", ran.log);
+    }
+    let (ran, _) = clean("proc options option=(compress threads) short; run;");
+    assert!(ran.log.contains("\nCOMPRESS=NO THREADS\n"), "{}", ran.log);
+    let (ran, _) = clean("options memsize=256m; proc options option=memsize value; run;");
+    let text = "\nOption Value Information For SAS Option MEMSIZE\n    Value: 268435456\n";
+    assert!(ran.log.contains(text), "{}", ran.log);
+    fails(
+        "proc options option=nosuch; run;",
+        "Option NOSUCH is not recognized",
+    );
+    fails(
+        "proc options group=memory; run;",
+        "the option GROUP is not valid or not implemented yet",
+    );
+}
+
+#[test]
+fn every_option_shown_can_be_set() {
+    let options = engine::options::Options::new(2);
+    let names: Vec<&str> = options.shown().iter().map(|one| one.name).collect();
+    assert_eq!(names, engine::options::NAMES);
+    for one in options.shown() {
+        let setting = one.setting();
+        let (name, value) = match setting.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (setting.as_str(), None),
+        };
+        let mut same = options.clone();
+        same.set(name, value).unwrap();
+        assert_eq!(same.shown(), options.shown(), "{setting}");
+    }
+}
