@@ -14,7 +14,13 @@ const ELEMENTS_MAX: i64 = 1 << 22;
 /// From behind ARRAY: `name{dimensions} [$] [length] [elements] [(initial values)]`.
 pub(crate) fn array(cursor: &mut Cursor<'_>) -> Parsed<StatementKind> {
     let (name, _) = cursor.expect_name("an array")?;
-    let dimensions = dimensions(cursor)?;
+    let implicit =
+        !cursor.is_at_end() && !["{", "[", "("].iter().any(|open| cursor.at_symbol(open));
+    let dimensions = if implicit {
+        Vec::new()
+    } else {
+        dimensions(cursor)?
+    };
     let mut kind = cursor.eat_symbol("$").then_some(VariableKind::Character);
     let mut length = None;
     let at_length = match cursor.peek().map(|token| &token.kind) {
@@ -51,6 +57,7 @@ pub(crate) fn array(cursor: &mut Cursor<'_>) -> Parsed<StatementKind> {
     Ok(StatementKind::Array(Box::new(ArrayDeclaration {
         name,
         dimensions,
+        implicit,
         kind,
         length,
         temporary,

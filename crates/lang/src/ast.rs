@@ -331,6 +331,8 @@ pub enum StatementKind {
     Call(String, Vec<Argument>),
     /// `STOP;`
     Stop,
+    /// `ABORT;`
+    Abort,
     /// `RETURN;`
     Return,
     /// `LEAVE;`
@@ -403,6 +405,9 @@ pub enum Place {
     },
 }
 
+/// The variable that chooses the element of an array without dimensions.
+pub const IMPLICIT_INDEX: &str = "_I_";
+
 /// An ARRAY statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayDeclaration {
@@ -410,6 +415,8 @@ pub struct ArrayDeclaration {
     pub name: String,
     /// Bounds of each dimension; empty for `{*}`.
     pub dimensions: Vec<(i64, i64)>,
+    /// No dimensions are given: the name alone stands for the element of number `_I_`.
+    pub implicit: bool,
     /// Type, if it is given.
     pub kind: Option<VariableKind>,
     /// Length of its elements, if it is given.

@@ -3,8 +3,8 @@
 
 /// DATA step statements that are not there yet.
 pub(crate) const STEP_NOT_YET: &[&str] = &[
-    "MODIFY", "ABORT", "ERROR", "LIST", "LOSTCARD", "REMOVE", "REPLACE", "WINDOW", "DISPLAY",
-    "REDIRECT", "DESCRIBE", "EXECUTE",
+    "MODIFY", "ERROR", "LIST", "LOSTCARD", "REMOVE", "REPLACE", "WINDOW", "DISPLAY", "REDIRECT",
+    "DESCRIBE", "EXECUTE",
 ];
 
 /// Global statements that are not there yet.

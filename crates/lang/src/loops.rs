@@ -1,6 +1,6 @@
 //! The headers of DO statements.
 
-use crate::ast::{Expr, LoopRange};
+use crate::ast::{Argument, Expr, ExprKind, IMPLICIT_INDEX, LoopRange};
 use crate::cursor::{Cursor, Parsed};
 
 /// What stands between DO and its semicolon, unless nothing does.
@@ -17,7 +17,7 @@ pub(crate) fn header(cursor: &mut Cursor<'_>) -> Parsed<Option<Header>> {
         return Ok(None);
     }
     if cursor.at_word("OVER") && !cursor.is_symbol_at(1, "=") {
-        return Err(cursor.not_yet("DO OVER statement"));
+        return over(cursor).map(Some);
     }
     let (while_, until) = conditions(cursor)?;
     if while_.is_some() || until.is_some() {
@@ -40,6 +40,34 @@ pub(crate) fn header(cursor: &mut Cursor<'_>) -> Parsed<Option<Header>> {
         while_: None,
         until: None,
     }))
+}
+
+/// `OVER array`: `_I_` goes through the elements.
+fn over(cursor: &mut Cursor<'_>) -> Parsed<Header> {
+    let span = cursor.span();
+    cursor.next();
+    let (name, place) = cursor.expect_name("an array")?;
+    cursor.expect_end()?;
+    let at = |kind| Expr {
+        span: place.clone(),
+        kind,
+    };
+    let array = Argument::Value(at(ExprKind::Variable(name)));
+    let range = LoopRange {
+        start: Expr {
+            span,
+            kind: ExprKind::Number(1.0),
+        },
+        stop: Some(at(ExprKind::Call("DIM".to_owned(), vec![array]))),
+        step: None,
+        while_: None,
+        until: None,
+    };
+    Ok(Header {
+        index: Some((IMPLICIT_INDEX.to_owned(), vec![range])),
+        while_: None,
+        until: None,
+    })
 }
 
 fn conditions(cursor: &mut Cursor<'_>) -> Parsed<(Option<Expr>, Option<Expr>)> {

@@ -242,6 +242,13 @@ impl Parser<'_> {
             "DELETE" => StatementKind::Delete,
             "CALL" => self.call()?,
             "STOP" => StatementKind::Stop,
+            "ABORT" => {
+                if let Some(word) = cursor.peek_word() {
+                    let word = word.to_ascii_uppercase();
+                    return Err(cursor.not_yet(format!("{word} option of the ABORT statement")));
+                }
+                StatementKind::Abort
+            }
             "RETURN" => StatementKind::Return,
             "LEAVE" if self.loops > 0 || self.selects > 0 => StatementKind::Leave,
             "CONTINUE" if self.loops > 0 => StatementKind::Continue,

@@ -16,7 +16,7 @@ use super::source::{Reading, Source};
 use super::target::{self, Declared};
 use super::text::{Infile, OutFile};
 use crate::expr::array::ElementRef;
-use crate::expr::compile::{Compiler, Site, Sites};
+use crate::expr::compile::{Compiler, Scope, Site, Sites, implicit_index};
 use crate::expr::{Number, Slot, Text, Value};
 use crate::failure::{Failure, Outcome};
 use crate::session::World;
@@ -162,6 +162,7 @@ impl<'a> Builder<'a> {
             }
             StatementKind::Return => out.push(Operation::Return),
             StatementKind::Stop => out.push(Operation::Stop),
+            StatementKind::Abort => out.push(Operation::Abort(span.clone())),
             StatementKind::Loop(body) => self.do_loop(body, out)?,
             StatementKind::Leave => out.push(Operation::Leave),
             StatementKind::Continue => out.push(Operation::Continue),
@@ -310,7 +311,19 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// The element that the name of an array without dimensions stands for.
+    fn implicit(&self, name: &str, span: &Span) -> Option<Place> {
+        let array = self.pdv.array(name).filter(|array| array.implicit)?;
+        Some(Place::Element {
+            array: array.name.clone(),
+            subscripts: vec![implicit_index(span)],
+        })
+    }
+
     fn assign(&mut self, target: &str, value: &Expr, out: &mut Vec<Operation>) -> Outcome<()> {
+        if let Some(place) = self.implicit(target, &value.span) {
+            return self.store(&place, false, value, &value.span, out);
+        }
         let compiled = self.value(value, out)?;
         let index = match &compiled {
             Value::Number(_) => self.pdv.numeric(target),
@@ -334,6 +347,9 @@ impl<'a> Builder<'a> {
     }
 
     fn sum(&mut self, target: &str, value: &Expr, out: &mut Vec<Operation>) -> Outcome<()> {
+        if let Some(place) = self.implicit(target, &value.span) {
+            return self.store(&place, true, value, &value.span, out);
+        }
         let new = self.pdv.find(target).is_none_or(|index| {
             let variable = &self.pdv.variables[index];
             !variable.assigned && !variable.kept_over
@@ -612,6 +628,7 @@ impl<'a> Builder<'a> {
         }
         self.apply_condition()?;
         self.check_updates()?;
+        self.pdv.check_arrays()?;
         self.check_encoding()?;
         if let Some((name, span)) = self.pdv.groups_wanted.first() {
             let message = format!(

@@ -2,8 +2,8 @@
 
 use base::diag::Span;
 use lang::ast::{
-    ArrayDeclaration, Attributes, Expr, ExprKind, FormatRef, Statement, StatementKind,
-    VariableKind, VariableList,
+    ArrayDeclaration, Attributes, Expr, ExprKind, FormatRef, IMPLICIT_INDEX, Statement,
+    StatementKind, VariableKind, VariableList,
 };
 use sas7bdat::{Format, Kind, Variable, missing};
 
@@ -142,6 +142,9 @@ impl<'a> Builder<'a> {
             );
             return Err(Failure::at(span, message));
         }
+        if declared.implicit {
+            self.pdv.automatic(IMPLICIT_INDEX, span)?;
+        }
         self.initialize(declared, &slots, span)?;
         let bounds = if declared.dimensions.is_empty() {
             vec![(1, i64::try_from(slots.len()).unwrap_or(i64::MAX))]
@@ -154,6 +157,7 @@ impl<'a> Builder<'a> {
             bounds,
             slots,
             named: !declared.temporary,
+            implicit: declared.implicit,
         });
         Ok(())
     }

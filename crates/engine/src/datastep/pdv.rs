@@ -258,6 +258,21 @@ impl Pdv {
             .insert(array.name.to_ascii_uppercase(), Arc::new(array));
     }
 
+    /// Statements that do not know arrays make variables of their names, which means nothing.
+    pub(super) fn check_arrays(&self) -> Outcome<()> {
+        for (upper, array) in &self.arrays {
+            let Some(index) = self.find(upper) else {
+                continue;
+            };
+            let message = format!("Illegal reference to the array {}.", array.name);
+            return Err(match &self.variables[index].mentioned {
+                Some(span) => Failure::at(span, message),
+                None => Failure::world(message),
+            });
+        }
+        Ok(())
+    }
+
     /// Adds what a data set brings. New variables get places in the order they lie in the file's
     /// rows, so that a row is loaded with one copy; they are listed in the data set's order.
     pub(super) fn add_fields(&mut self, fields: &[Field], dataset: &str) -> Outcome<()> {

@@ -69,6 +69,8 @@ pub(super) enum Operation {
     Return,
     /// Ends the step.
     Stop,
+    /// Ends the step as an error does.
+    Abort(Span),
     /// A DO loop.
     Loop(Box<Loop>),
     /// Out of the innermost loop.

@@ -22,6 +22,8 @@ pub struct ArrayLayout {
     pub slots: Vec<Slot>,
     /// False for `_TEMPORARY_` arrays, whose elements have no names.
     pub named: bool,
+    /// Declared without dimensions: the name alone stands for the element of number `_I_`.
+    pub implicit: bool,
 }
 
 impl ArrayLayout {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Span};
-use lang::ast::{Argument, BinaryOp, Comparison, Expr, ExprKind, InItem, UnaryOp};
+use lang::ast::{Argument, BinaryOp, Comparison, Expr, ExprKind, IMPLICIT_INDEX, InItem, UnaryOp};
 use sas7bdat::{Encoding, Kind, missing};
 
 use super::array::{ArrayLayout, ElementRef};
@@ -85,6 +85,10 @@ impl Compiler<'_> {
         let span = &expr.span;
         Ok(match &expr.kind {
             ExprKind::Text(text) => Value::Text(Text::Constant(self.encoded(text, span)?)),
+            ExprKind::Variable(name) if self.is_implicit(name) => {
+                let element = self.element(name, &[implicit_index(span)], span)?;
+                Self::element_value(element)
+            }
             ExprKind::Variable(name) => {
                 let slot = self.scope.variable(name, span)?;
                 match slot.kind {
@@ -194,6 +198,11 @@ impl Compiler<'_> {
         let subscripts = subscripts.iter().map(|expr| self.number(expr));
         let subscripts = subscripts.collect::<Outcome<Vec<_>>>()?;
         Ok(ElementRef::new(array, subscripts, span.clone()))
+    }
+
+    /// Whether a name alone stands for an element of an array.
+    fn is_implicit(&self, name: &str) -> bool {
+        self.scope.array(name).is_some_and(|array| array.implicit)
     }
 
     fn element_value(element: ElementRef) -> Value {
@@ -447,6 +456,14 @@ impl Compiler<'_> {
             Kind::Numeric => Number::Variable(slot),
             Kind::Character => self.to_number(Value::Text(Text::Variable(slot)), span),
         }
+    }
+}
+
+/// The subscript of an array that has none.
+pub fn implicit_index(span: &Span) -> Expr {
+    Expr {
+        span: span.clone(),
+        kind: ExprKind::Variable(IMPLICIT_INDEX.to_owned()),
     }
 }
 

@@ -77,7 +77,11 @@ fn array(it: &ArrayDeclaration) -> String {
     node(
         "array",
         &[
-            format!("{}{{{bounds}}}", it.name),
+            if it.implicit {
+                it.name.clone()
+            } else {
+                format!("{}{{{bounds}}}", it.name)
+            },
             kind.to_owned(),
             length,
             temporary.to_owned(),

@@ -49,6 +49,15 @@ fn set_takes_data_sets_and_options() {
 }
 
 #[test]
+fn old_forms_of_arrays_are_read() {
+    body(
+        "array a x y; array c $ 4 p q; do over a; a = 1; end;",
+        "(array a x y) (array c $ 4 p q) (loop _I_ (range 1 to DIM(a)) (= a 1))",
+    );
+    body("abort; if x then abort;", "(abort) (if x (abort))");
+}
+
+#[test]
 fn where_may_add_to_an_earlier_one() {
     body(
         "where x; where also y; where same and z;",

@@ -177,3 +177,59 @@ fn every_option_shown_can_be_set() {
         assert_eq!(same.shown(), options.shown(), "{setting}");
     }
 }
+
+#[test]
+fn arrays_without_dimensions_go_by_their_index() {
+    gives(
+        "array a x y z; x = 1; y = 2; z = 3; do over a; a = a * 10; end; n = dim(a); m = a{2};",
+        &["10 20 30 3 20"],
+    );
+    gives(
+        "array c $ 4 p q; array v x y; do over c; c = 'ab'; v + _i_; end; t = sum(of v{*});",
+        &["ab ab 1 2 3"],
+    );
+    gives(
+        "array v x y; do _i_ = 1 to 2; if v = . then v = 7; end; do i = 1 to 2; v{i} = v{i} + i; end;
+         drop i;",
+        &["8 9"],
+    );
+    fails(
+        "data a; array v x y; put v;",
+        "Illegal reference to the array v",
+    );
+    fails(
+        "data a; array v{2} x y; v = 1;",
+        "Illegal reference to the array v",
+    );
+    fails(
+        "data a; array v{2} x y; do over v; v = 1; end;",
+        "Illegal reference to the array v",
+    );
+    fails(
+        "data a; array v x y; _i_ = 3; x = v;",
+        "Array subscript out of range",
+    );
+}
+
+#[test]
+fn abort_ends_the_step_and_leaves_the_old_data_set() {
+    let store = store();
+    let program = "data d.out; x = 1; run;
+        data d.out; do x = 5 to 7; output; if x = 6 then\nabort; end; run;
+        data d.more; x = 1; run;";
+    let ran = run_on(Arc::new(store.clone()), program);
+    assert_eq!(ran.exit, 2, "{}", ran.log);
+    for text in [
+        "ERROR: Execution terminated by an ABORT statement at line 3 column 1.",
+        "x=6 _ERROR_=1 _N_=1",
+        "The data set D.OUT was not replaced because this step was stopped.",
+    ] {
+        assert!(ran.log.contains(text), "{text}\n--- in ---\n{}", ran.log);
+    }
+    assert_eq!(rows(&store, "/data/out.sas7bdat"), ["1"]);
+    assert!(store.get("/data/more.sas7bdat").is_none());
+    fails(
+        "data a; abort abend 3; run;",
+        "The ABEND option of the ABORT statement is not implemented yet",
+    );
+}

@@ -129,6 +129,13 @@ impl Running<'_> {
                 let message = "Unsatisfied WHEN clause and no OTHERWISE clause.";
                 return Err(Failure::at(span, message));
             }
+            Operation::Abort(span) => {
+                self.raise_error();
+                let (line, column) = (span.line, span.column);
+                return Err(Failure::world(format!(
+                    "Execution terminated by an ABORT statement at line {line} column {column}."
+                )));
+            }
             Operation::Infile(index) => self.infile = *index,
             Operation::File(index) => self.file = *index,
             Operation::Input(list) => return self.input(list),
