@@ -1,14 +1,17 @@
 //! Speed, ours beside others: every contestant is a process; they take turns, and medians count.
 
 mod data;
+mod engine;
 mod groups;
 pub(crate) mod ours;
 mod page;
+mod rowgroups;
+mod rowloop;
 mod sort;
 
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,16 +28,22 @@ pub(crate) enum Subject {
     Format,
     /// External sort, start-up and row hashes
     Sort,
+    /// DATA steps, procedures and queries
+    Engine,
 }
 
-/// Arguments of `cargo xtask bench format` and `cargo xtask bench sort`.
+/// Arguments of `cargo xtask bench format`, `sort` and `engine`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// What is measured
     subject: Subject,
-    /// Rows: 6,400,000 of format's 336 bytes make 2 GiB; the sort bars are for 10,000,000 of 360
+    /// Rows: 6,400,000 of format's 336 bytes make 2 GiB; the bars of sort and engine are for
+    /// 10,000,000 of 360
     #[arg(long, default_value_t = 400_000)]
     rows: u64,
+    /// Rows of the long tables that engine joins, 24 bytes each [default: as many as rows]
+    #[arg(long)]
+    join_rows: Option<u64>,
     /// How often every contestant runs
     #[arg(long, default_value_t = 5)]
     rotations: usize,
@@ -54,6 +63,8 @@ struct Sample {
     wall_s: f64,
     /// Cores that others kept busy meanwhile.
     foreign_cores: f64,
+    /// What it found, where it tells.
+    result: Option<f64>,
 }
 
 /// All runs of a contestant.
@@ -96,6 +107,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let groups = match options.subject {
         Subject::Format => groups::all(options.rows, &folder),
         Subject::Sort => sort::all(options.rows, &folder)?,
+        Subject::Engine => return engine::run(options, &folder, &commit),
     };
     for group in groups {
         if !group.title.contains(&options.only) {
@@ -133,7 +145,7 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
                 io::cache::drop_all().context("dropping the page cache needs root")?;
             }
             if group.contestants[index].removes.is_some() {
-                touch_free_memory()?;
+                touch_free_memory(group.contestants[index].bytes)?;
             }
             let sample = sample(&group.contestants[index])
                 .with_context(|| format!("{}: {}", group.title, group.contestants[index].name))?;
@@ -147,25 +159,24 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
     Ok(measured)
 }
 
-/// Touches most of the free memory once. The host of a virtual machine takes free pages back and gives
+/// Touches free memory once, as much as a run that reads so many bytes may fill. The host of a virtual machine takes free pages back and gives
 /// them again one by one, at ten times the price: whoever fills the page cache first would pay for all.
-fn touch_free_memory() -> Result<()> {
+fn touch_free_memory(bytes: u64) -> Result<()> {
     let facts = fs::read_to_string("/proc/meminfo")?;
     let free_kib: usize = facts
         .lines()
         .find_map(|line| line.strip_prefix("MemFree:"))
         .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse().ok())
         .context("/proc/meminfo has no MemFree")?;
-    std::hint::black_box(vec![1u8; free_kib / 4 * 3 * 1024]);
+    let most = usize::try_from(bytes)?.saturating_mul(2).max(1 << 28);
+    std::hint::black_box(vec![1u8; most.min(free_kib / 4 * 3 * 1024)]);
     Ok(())
 }
 
 fn sample(contestant: &Contestant) -> Result<Sample> {
     let (program, arguments) = contestant.command.split_first().context("a command")?;
     if let Some(file) = &contestant.removes {
-        // Most contestants leave a file, DuckDB also a folder; the first time neither is there.
-        let _ = fs::remove_file(file);
-        let _ = fs::remove_dir_all(file.with_extension("tmp"));
+        remove(file);
         // What the run before left to be written must not be written during this one.
         Command::new("sync").status()?;
     }
@@ -199,7 +210,10 @@ fn sample(contestant: &Contestant) -> Result<Sample> {
         .context("piped")?
         .read_to_string(&mut complained)?;
     if finished.exit != Some(0) {
-        bail!("it ended with {:?}: {complained}", finished.exit);
+        bail!("it ended with {:?}: {complained}{said}", finished.exit);
+    }
+    if let Some(file) = &contestant.removes {
+        remove(file);
     }
     if let Some(rows) = contestant.rows
         && field(&said, "rows") != Some(rows as f64)
@@ -211,7 +225,25 @@ fn sample(contestant: &Contestant) -> Result<Sample> {
         cpu_s: field(&said, "cpu_s").unwrap_or(cpu_s),
         wall_s: field(&said, "wall_s").unwrap_or(wall_s),
         foreign_cores: ((busy_s - cpu_s) / wall_s).max(0.0),
+        result: field(&said, "result"),
     })
+}
+
+/// Most contestants leave a file, DuckDB also a folder; the first time neither is there.
+fn remove(file: &Path) {
+    let _ = fs::remove_file(file);
+    let _ = fs::remove_dir_all(file.with_extension("tmp"));
+}
+
+/// A program that was built together with this one.
+fn beside(name: &str) -> String {
+    let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("peers"));
+    own.with_file_name(name).display().to_string()
+}
+
+/// The engine's binary.
+fn gristmill() -> String {
+    beside("gristmill")
 }
 
 /// The number of `name=…` in what a program printed.
@@ -254,6 +286,7 @@ mod tests {
             cpu_s,
             wall_s: 1.0,
             foreign_cores: 0.0,
+            result: None,
         };
         let measured = Measured {
             name: "x",

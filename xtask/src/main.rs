@@ -74,7 +74,19 @@ enum Subject {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// DATA steps, procedures and queries; see peers/README.md for the arguments
+    Engine {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
+
+/// What the peers' program starts, beside itself.
+const MEASURED: [&[&str]; 2] = [
+    &["--package", "gristmill"],
+    &["--package", "gristmill-lang", "--example", "speed"],
+];
 
 /// The peers' program is built for speed, and not part of this one, so that this one builds fast.
 fn peers(verb: &str, arguments: &[String]) -> Result<()> {
@@ -97,7 +109,11 @@ fn main() -> Result<()> {
             let (name, mut arguments) = match subject {
                 Subject::Format { arguments } => ("format", arguments),
                 Subject::Sort { arguments } => ("sort", arguments),
+                Subject::Engine { arguments } => ("engine", arguments),
             };
+            for package in MEASURED {
+                process::run(&[&["cargo", "build", "--quiet", "--release"], package].concat())?;
+            }
             arguments.insert(0, name.to_owned());
             peers("bench", &arguments)
         }

@@ -60,6 +60,8 @@ fn main() {
         program.len(),
         time.as_secs_f64() * 1e3
     );
+    // What the benchmark of the engine looks for.
+    println!("wall_s={:.6}", time.as_secs_f64());
     let program = "%macro loop(n);\n  %local i;\n  %do i = 1 %to &n;\n    \
                    %if %eval(&i / 2 * 2) = &i %then %do;\n      %let half = %eval(&i / 2);\n      \
                    data work.t&i; x = &i; y = &half; run;\n    %end;\n    %else %do;\n      \

@@ -50,6 +50,16 @@ impl Input {
             Self::DataSet { path, .. } | Self::Rows { path, .. } | Self::Made { path, .. } => path,
         }
     }
+
+    /// Whether the program that makes it is installed.
+    pub(super) fn maker_exists(&self) -> bool {
+        match self {
+            Self::DataSet { .. } | Self::Rows { .. } => true,
+            Self::Made { command, .. } => command
+                .first()
+                .is_some_and(|program| Path::new(program).exists()),
+        }
+    }
 }
 
 /// Makes the file unless it is there.

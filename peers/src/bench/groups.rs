@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sas7bdat::Compression;
 
+use super::beside;
 use super::data::{Input, PAGE_BYTES, ROW_BYTES};
 use crate::places::{installed, own};
 
@@ -75,9 +76,8 @@ fn data_set(word: &str, compression: Compression, rows: u64, folder: &Path) -> I
 }
 
 /// Ours, by its own program.
-fn work(words: &[&str]) -> Vec<String> {
-    let own = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("peers"));
-    let mut command = vec![own.display().to_string(), "work".to_owned()];
+pub(super) fn work(words: &[&str]) -> Vec<String> {
+    let mut command = vec![beside("peers"), "work".to_owned()];
     command.extend(words.iter().map(|word| (*word).to_owned()));
     command
 }

@@ -12,6 +12,7 @@ use sas7bdat::{Batch, Compression, Reader, Seekable, Writer, rdc, rle};
 use std::io::Write;
 
 use super::data::{self, ROW_BYTES, Random};
+use super::rowloop;
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
@@ -35,6 +36,12 @@ enum Kind {
         /// char, binary or deflate
         how: String,
     },
+    /// Does the work of one of the engine's programs as a plain loop
+    Loop {
+        program: String,
+        input: PathBuf,
+        output: PathBuf,
+    },
 }
 
 /// Does it and prints what was done.
@@ -48,6 +55,11 @@ pub(crate) fn run(work: &Work) -> Result<()> {
             row_bytes,
             how,
         } => encode(file, *row_bytes, how),
+        Kind::Loop {
+            program,
+            input,
+            output,
+        } => rowloop::run(program, input, output),
     }
 }
 

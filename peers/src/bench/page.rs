@@ -1,4 +1,4 @@
-//! The figures as Markdown, in `docs/benchmarks/format.md`.
+//! The figures as Markdown, in `docs/benchmarks`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -69,7 +69,7 @@ pub(super) fn group(group: &Group, measured: &[Measured]) -> String {
     text
 }
 
-fn verdict(is_reached: bool) -> &'static str {
+pub(super) fn verdict(is_reached: bool) -> &'static str {
     if is_reached { "reached" } else { "**missed**" }
 }
 
@@ -86,12 +86,16 @@ pub(super) fn write(options: &Options, commit: &str, groups: &[String]) -> Resul
             "sort",
             super::sort::INTRODUCTION,
         ),
+        Subject::Engine => ("Speed of the engine", "engine", super::engine::INTRODUCTION),
     };
     let mut page = format!(
         "# {title}\n\n\
-        `cargo xtask bench {name} --rows {} --rotations {}`, {}, commit {commit}.\n\n\
+        `cargo xtask bench {name} --rows {}{} --rotations {}`, {}, commit {commit}.\n\n\
         {introduction}\n",
         options.rows,
+        options
+            .join_rows
+            .map_or_else(String::new, |rows| format!(" --join-rows {rows}")),
         options.rotations,
         machine(),
     );
