@@ -145,7 +145,7 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
                 io::cache::drop_all().context("dropping the page cache needs root")?;
             }
             if group.contestants[index].removes.is_some() {
-                touch_free_memory(group.contestants[index].bytes)?;
+                touch_free_memory()?;
             }
             let sample = sample(&group.contestants[index])
                 .with_context(|| format!("{}: {}", group.title, group.contestants[index].name))?;
@@ -159,17 +159,16 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
     Ok(measured)
 }
 
-/// Touches free memory once, as much as a run that reads so many bytes may fill. The host of a virtual machine takes free pages back and gives
+/// Touches most of the free memory once. The host of a virtual machine takes free pages back and gives
 /// them again one by one, at ten times the price: whoever fills the page cache first would pay for all.
-fn touch_free_memory(bytes: u64) -> Result<()> {
+fn touch_free_memory() -> Result<()> {
     let facts = fs::read_to_string("/proc/meminfo")?;
     let free_kib: usize = facts
         .lines()
         .find_map(|line| line.strip_prefix("MemFree:"))
         .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse().ok())
         .context("/proc/meminfo has no MemFree")?;
-    let most = usize::try_from(bytes)?.saturating_mul(2).max(1 << 28);
-    std::hint::black_box(vec![1u8; most.min(free_kib / 4 * 3 * 1024)]);
+    std::hint::black_box(vec![1u8; free_kib / 4 * 3 * 1024]);
     Ok(())
 }
 

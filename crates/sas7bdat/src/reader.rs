@@ -202,16 +202,25 @@ impl<S: Source> Reader<S> {
         if !self.fill()? {
             return Ok(None);
         }
-        let row_bytes = self.metadata.layout.row_bytes as usize;
-        let row = self.current.next;
         self.current.next += 1;
+        Ok(Some(self.last_row()))
+    }
+
+    /// The row that [`next_row`](Self::next_row) gave last, as long as nothing else was read; empty
+    /// before the first one.
+    #[inline]
+    pub fn last_row(&self) -> &[u8] {
+        let Some(row) = self.current.next.checked_sub(1) else {
+            return &[];
+        };
+        let row_bytes = self.metadata.layout.row_bytes as usize;
         let start = self.current.start + row * row_bytes;
         let bytes = if self.current.on_page {
             &self.page
         } else {
             &self.slab
         };
-        Ok(Some(bytes.get(start..start + row_bytes).unwrap_or(&[])))
+        bytes.get(start..start + row_bytes).unwrap_or(&[])
     }
 
     /// All live rows of the next page, or the rest of them after [`next_row`](Self::next_row).

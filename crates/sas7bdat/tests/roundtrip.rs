@@ -117,6 +117,7 @@ fn check(what: &str, variables: &[Variable], options: &WriteOptions, rows: &[Vec
             .next_row()
             .unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(read, Some(row.as_slice()), "{what}: row {number}");
+        assert_eq!(reader.last_row(), row, "{what}: row {number}");
     }
     assert_eq!(reader.next_row().unwrap(), None, "{what}");
     let violations = sas7bdat::check::check(bytes.as_slice()).unwrap();

@@ -232,6 +232,8 @@ fn kinds(places: &Places) -> Vec<Kind> {
         rotations_max: usize::MAX,
     };
     let written = ["out.sas7bdat", "out.loop"];
+    let mut copies = beside_loop("Copy", "copy", written);
+    copies.rotations_max = 3;
     let mut filters = beside_loop("Filter, four computed columns, write", "filter", written);
     filters.bars.push(Bar::cpu(DUCKDB, 3.0));
     filters.rotations_max = 3;
@@ -244,7 +246,7 @@ fn kinds(places: &Places) -> Vec<Kind> {
     vec![
         beside_loop("Scan: WHERE and the sum of products", "scan", ["", ""]),
         filters,
-        beside_loop("Copy", "copy", written),
+        copies,
         beside_loop("MEANS of 10 columns by 2 classes", "means", ["", ""]),
         binary(places),
         regression(places),
@@ -386,6 +388,6 @@ fn join(places: &Places, name: &str, title: &'static str, second: (&str, u64)) -
         title,
         bars: vec![Bar::cpu(DUCKDB, 0.5)],
         groups: vec![group(name, files, contestants)],
-        rotations_max: usize::MAX,
+        rotations_max: 3,
     }
 }

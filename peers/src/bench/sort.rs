@@ -32,8 +32,8 @@ Rows of 360 bytes (40 random doubles, texts of 2, 8, 12 and 18 bytes), sorted by
 double with 768 MiB of memory on one thread. Every contestant is a process of its own; they take
 turns, each rotation begins with another one. CPU seconds are user and system time of the
 process and its children (wait4). DuckDB reads and writes its own database, GNU sort a CSV file
-of the same rows; for them the input is in the page cache. Before every run that writes, twice
-its input is touched in memory: the host of a virtual machine takes free pages back, and the first to
+of the same rows; for them the input is in the page cache. Before every run that writes, most of the
+free memory is touched once: the host of a virtual machine takes free pages back, and the first to
 fill them pays. Beside dd the page cache is dropped and the output is flushed at the end: dd copies
 the file once to where the utility file would be and once to where the output would be, the same
 bytes in the same pattern.

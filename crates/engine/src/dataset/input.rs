@@ -59,7 +59,8 @@ pub struct Input {
     fields: Vec<Field>,
     every_variable: bool,
     condition: Option<Condition>,
-    passing: Vec<u8>,
+    /// The row delivered last, where it was found by an index.
+    found: Vec<u8>,
     events: Events,
     first: u64,
     last: u64,
@@ -137,7 +138,7 @@ impl Input {
             fields,
             every_variable: true,
             condition: None,
-            passing: Vec::new(),
+            found: Vec::new(),
             events: Events {
                 surroundings: world.surroundings(false),
                 ..Events::default()
@@ -397,6 +398,16 @@ impl Input {
         }
     }
 
+    /// The row that [`next_row`](Self::next_row) gave last.
+    #[inline]
+    pub fn last_row(&self) -> &[u8] {
+        if self.route.is_some() {
+            &self.found
+        } else {
+            self.reader.last_row()
+        }
+    }
+
     /// Rows that are still to come, if that is known without reading on.
     pub fn rows_left(&self) -> Option<u64> {
         let rows = self.reader.metadata().rows;
@@ -451,10 +462,12 @@ impl Input {
             if let Some(hash) = &mut self.hash {
                 hash.add(row);
             }
-            // The loop's borrow of the page cannot be handed out, so the row is.
-            self.passing.clear();
-            self.passing.extend_from_slice(row);
-            return Ok(Some(&self.passing));
+            // The reader keeps rows that it gives one after the other, but not those at places.
+            if self.route.is_some() {
+                self.found.clear();
+                self.found.extend_from_slice(row);
+            }
+            return Ok(Some(self.last_row()));
         }
         Ok(None)
     }

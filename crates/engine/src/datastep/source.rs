@@ -66,8 +66,7 @@ struct Feed {
     blank: Blank,
     /// IN=.
     contributes: Option<Slot>,
-    /// A row read ahead.
-    ahead: Vec<u8>,
+    /// The input's last row was read ahead.
     held: bool,
     /// Its BY values.
     key: Vec<u8>,
@@ -332,7 +331,6 @@ impl Feed {
             slots: pairs.iter().map(|(_, to)| *to).collect(),
             blank: Blank::default(),
             contributes,
-            ahead: Vec::new(),
             held: false,
             key: Vec::new(),
             spare: Vec::new(),
@@ -345,7 +343,7 @@ impl Feed {
     #[inline]
     fn next(&mut self, row: &mut [u8]) -> Outcome<bool> {
         if std::mem::take(&mut self.held) {
-            self.copy.apply(&self.ahead, row);
+            self.copy.apply(self.input.last_row(), row);
             return Ok(true);
         }
         match self.input.next_row()? {
@@ -359,20 +357,13 @@ impl Feed {
 
     /// Loads the row that was read ahead.
     fn load(&mut self, row: &mut [u8]) {
-        self.copy.apply(&self.ahead, row);
-        update::apply_present(&self.checked, &self.ahead, row);
+        self.copy.apply(self.input.last_row(), row);
+        update::apply_present(&self.checked, self.input.last_row(), row);
     }
 
     /// Reads a row ahead; false at the end.
     fn look_ahead(&mut self) -> Outcome<bool> {
-        self.held = match self.input.next_row()? {
-            Some(read) => {
-                self.ahead.clear();
-                self.ahead.extend_from_slice(read);
-                true
-            }
-            None => false,
-        };
+        self.held = self.input.next_row()?.is_some();
         Ok(self.held)
     }
 

@@ -579,6 +579,25 @@ fn end_is_1_on_the_last_row_that_is_read() {
 }
 
 #[test]
+fn rows_read_ahead_are_whole_across_pages() {
+    for compress in ["no", "binary"] {
+        // 333 multiples of 3, whose sum is 3 * 333 * 334 / 2; 166 multiples of 6.
+        let (_, store) = clean(&format!(
+            "data a(compress={compress} bufsize=4096); length c $ 60; \
+             do x = 1 to 1000; c = put(x, 5.); output; end; run; \
+             data d.out; set a end=e; where mod(x, 3) = 0; n + 1; s + x; \
+             wrong + (c ne put(x, 5.)); if e; keep n s wrong; run; \
+             data d.both; merge a(where=(mod(x, 3) = 0) in=i) \
+             a(where=(mod(x, 2) = 0) in=j rename=(c=f)) end=e; by x; \
+             if i and j then n + 1; if i and j then wrong + (f ne c or c ne put(x, 5.)); \
+             wrong + (j and f ne put(x, 5.)); if e; keep n wrong; run;"
+        ));
+        assert_eq!(rows(&store, "/data/out.sas7bdat"), ["333 166833 0"]);
+        assert_eq!(rows(&store, "/data/both.sas7bdat"), ["166 0"]);
+    }
+}
+
+#[test]
 fn where_of_an_output_counts_nothing_in_the_step() {
     let (ran, store) =
         clean("data d.out(where=(1 / (x - 2) > 0 or x = '1')); do x = 1 to 3; output; end; run;");

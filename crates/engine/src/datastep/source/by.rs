@@ -116,7 +116,7 @@ impl By {
         }
         feed.spare.clear();
         for part in &self.keys[feed.number] {
-            part.encode(&feed.ahead, &mut feed.spare);
+            part.encode(feed.input.last_row(), &mut feed.spare);
         }
         std::mem::swap(&mut feed.key, &mut feed.spare);
         Ok(true)
