@@ -114,7 +114,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             continue;
         }
         eprintln!("{}", group.title);
-        let measured = measure(&group, options.rotations)?;
+        let measured = measure(&group, options.rotations, Touched::Most)?;
         let text = page::group(&group, &measured);
         println!("{text}");
         results.push(text);
@@ -125,7 +125,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
+fn measure(group: &Group, rotations: usize, touched: Touched) -> Result<Vec<Measured>> {
     group.files.iter().try_for_each(data::ensure)?;
     let blank = |contestant: &Contestant| Measured {
         name: contestant.name,
@@ -145,7 +145,7 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
                 io::cache::drop_all().context("dropping the page cache needs root")?;
             }
             if group.contestants[index].removes.is_some() {
-                touch_free_memory()?;
+                touch_free_memory(touched.of(group.contestants[index].bytes))?;
             }
             let sample = sample(&group.contestants[index])
                 .with_context(|| format!("{}: {}", group.title, group.contestants[index].name))?;
@@ -159,16 +159,34 @@ fn measure(group: &Group, rotations: usize) -> Result<Vec<Measured>> {
     Ok(measured)
 }
 
-/// Touches most of the free memory once. The host of a virtual machine takes free pages back and gives
+/// What is touched in memory before a run that writes.
+#[derive(Debug, Clone, Copy)]
+enum Touched {
+    Most,
+    /// So many times what it reads.
+    Times(u64),
+}
+
+impl Touched {
+    fn of(self, bytes: u64) -> u64 {
+        match self {
+            Self::Most => u64::MAX,
+            Self::Times(times) => bytes * times,
+        }
+    }
+}
+
+/// Touches so much of the free memory once, or most of it. The host of a virtual machine takes free pages back and gives
 /// them again one by one, at ten times the price: whoever fills the page cache first would pay for all.
-fn touch_free_memory() -> Result<()> {
+fn touch_free_memory(bytes: u64) -> Result<()> {
     let facts = fs::read_to_string("/proc/meminfo")?;
     let free_kib: usize = facts
         .lines()
         .find_map(|line| line.strip_prefix("MemFree:"))
         .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse().ok())
         .context("/proc/meminfo has no MemFree")?;
-    std::hint::black_box(vec![1u8; free_kib / 4 * 3 * 1024]);
+    let most = free_kib / 4 * 3 * 1024;
+    std::hint::black_box(vec![1u8; usize::try_from(bytes)?.min(most)]);
     Ok(())
 }
 

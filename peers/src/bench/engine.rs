@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 
 use super::data::Input;
 use super::groups::{Contestant, Group, other, work};
-use super::{Measured, Options, gristmill, measure};
+use super::{Measured, Options, Touched, gristmill, measure};
 use crate::places::{installed, own};
 pub(super) use page::INTRODUCTION;
 
@@ -189,7 +189,7 @@ fn measured(kind: &mut Kind, rotations: usize) -> Result<String> {
             // What only they read cannot be made either.
             group.files.retain(Input::maker_exists);
         }
-        let measured = measure(group, rotations.min(kind.rotations_max))?;
+        let measured = measure(group, rotations.min(kind.rotations_max), Touched::Times(2))?;
         same_result(&group.title, &measured)?;
         all.push((group.title.clone(), measured));
     }
