@@ -176,7 +176,8 @@ impl Touched {
     }
 }
 
-/// Touches so much of the free memory once, or most of it. The host of a virtual machine takes free pages back and gives
+/// Touches so much of the free memory once, or most of it. The host of a virtual machine takes free
+/// pages back and gives
 /// them again one by one, at ten times the price: whoever fills the page cache first would pay for all.
 fn touch_free_memory(bytes: u64) -> Result<()> {
     let facts = fs::read_to_string("/proc/meminfo")?;
