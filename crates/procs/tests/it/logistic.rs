@@ -38,7 +38,7 @@ fn effect_and_glm_codings_of_the_neuralgia_example() {
            model Pain = Treatment Sex Treatment*Sex Age Duration; run;"
     ));
     // statsmodels 0.15.0, logit("y ~ C(Treatment,Sum)*C(Sex,Sum)+Age+Duration").fit(); the Wald
-    // chi-squares 11.9886 5.3105 0.1412 7.2744 0.0247 are those of SAS's documentation.
+    // chi-squares 11.9886 5.3105 0.1412 7.2744 0.0247 are computed from it, too.
     holds(
         &ran.listing,
         &[
