@@ -10,7 +10,7 @@ use engine::failure::{Failure, Outcome};
 use engine::format::user::Formats;
 use engine::session::World;
 use engine::sort::{KeyField, SortKey};
-use lang::ast::{ByList, VariableList};
+use lang::ast::{ByList, DatasetRef, Expr, VariableList};
 use sas7bdat::{Encoding, Kind};
 
 use crate::shown;
@@ -29,8 +29,24 @@ pub(crate) struct ByGroups {
     current: Vec<u8>,
 }
 
+/// Opens the input of a procedure with WHERE and BY; read again, it gives the same rows in the same
+/// order.
+pub(crate) fn open_by(
+    world: &mut World,
+    data: &DatasetRef,
+    condition: Option<&Expr>,
+    by: Option<&ByList>,
+) -> Outcome<Input> {
+    let mut input = Input::open(world, data)?;
+    if let Some(condition) = condition {
+        input.filter(condition)?;
+    }
+    by_index(&mut input, by)?;
+    Ok(input)
+}
+
 /// Rows come in the order of an index from now on, if there is one for the BY list.
-pub(crate) fn by_index(input: &mut Input, list: Option<&ByList>) -> Outcome<()> {
+fn by_index(input: &mut Input, list: Option<&ByList>) -> Outcome<()> {
     let Some(list) = list.filter(|list| !list.not_sorted) else {
         return Ok(());
     };

@@ -17,7 +17,7 @@ use sas7bdat::{Kind, Variable, missing};
 use self::counts::{Counts, Crossed};
 use self::output::Output;
 use self::statements::{Options, Statements, Tables, parse};
-use crate::by::{ByGroups, by_index};
+use crate::by::{ByGroups, open_by};
 use crate::levels::{ClassVariable, Classes};
 use crate::table::Table;
 use crate::target::{Attributes, named_fields};
@@ -52,11 +52,12 @@ impl Procedure for Freq {
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let statements = parse(step, world)?;
-        let mut input = Input::open(world, &statements.data)?;
-        if let Some(condition) = &statements.condition {
-            input.filter(condition)?;
-        }
-        by_index(&mut input, statements.by.as_ref())?;
+        let mut input = open_by(
+            world,
+            &statements.data,
+            statements.condition.as_ref(),
+            statements.by.as_ref(),
+        )?;
         let mut by = match &statements.by {
             Some(list) => Some(ByGroups::new(&input, list, world)?),
             None => None,

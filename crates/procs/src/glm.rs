@@ -19,7 +19,7 @@ use sas7bdat::missing;
 use self::cells::{Cells, Products, Taken};
 use self::output::Outputs;
 use self::statements::{Model, Statements, parse};
-use crate::by::{ByGroups, by_index};
+use crate::by::{ByGroups, open_by};
 use crate::distribution::t_quantile;
 use crate::effects::Effects;
 use crate::effects::classes::{ClassData, Coding, Ordered, out_of_memory};
@@ -84,12 +84,12 @@ impl Procedure for Glm {
 }
 
 fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
-    let mut input = Input::open(world, &statements.data)?;
-    if let Some(condition) = &statements.condition {
-        input.filter(condition)?;
-    }
-    by_index(&mut input, statements.by.as_ref())?;
-    Ok(input)
+    open_by(
+        world,
+        &statements.data,
+        statements.condition.as_ref(),
+        statements.by.as_ref(),
+    )
 }
 
 /// The statements with their variables found.

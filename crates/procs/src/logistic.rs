@@ -23,7 +23,7 @@ use self::likelihood::{HEAD, LANES, Problem};
 use self::output::Outputs;
 use self::selection::{Chosen, Step, select};
 use self::statements::{Method, Model, Statements, parse};
-use crate::by::{ByGroups, by_index};
+use crate::by::{ByGroups, open_by};
 use crate::effects::classes::{self, ClassData, Coding, Ordered, out_of_memory};
 use crate::effects::design::Design;
 use crate::effects::{Effect, Effects};
@@ -95,12 +95,12 @@ impl Procedure for Logistic {
 }
 
 fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
-    let mut input = Input::open(world, &statements.data)?;
-    if let Some(condition) = &statements.condition {
-        input.filter(condition)?;
-    }
-    by_index(&mut input, statements.by.as_ref())?;
-    Ok(input)
+    open_by(
+        world,
+        &statements.data,
+        statements.condition.as_ref(),
+        statements.by.as_ref(),
+    )
 }
 
 /// The statements with their variables found.

@@ -27,7 +27,7 @@ use self::output::OutputTable;
 use self::spill::Spill;
 use self::statements::{Statements, Types, parse};
 use self::statistic::{Rules, Wanted};
-use crate::by::{ByGroups, by_index};
+use crate::by::{ByGroups, open_by};
 use crate::levels::{ClassVariable, Classes};
 use crate::target::named_fields;
 
@@ -63,11 +63,12 @@ impl Procedure for Means {
             let message = "Neither the PRINT option nor a valid output statement has been given";
             return Err(Failure::at(&step.span, message));
         }
-        let mut input = Input::open(world, &statements.data)?;
-        if let Some(condition) = &statements.condition {
-            input.filter(condition)?;
-        }
-        by_index(&mut input, statements.by.as_ref())?;
+        let mut input = open_by(
+            world,
+            &statements.data,
+            statements.condition.as_ref(),
+            statements.by.as_ref(),
+        )?;
         let mut analysis = Analysis::new(&statements, &input, world)?;
         let mut outputs = Vec::new();
         for statement in &statements.outputs {

@@ -12,7 +12,7 @@ use lang::ast::{ByList, DatasetRef, Expr, ProcStep, VariableList};
 use lang::cursor::Cursor;
 use sas7bdat::{Encoding, Kind};
 
-use crate::by::{ByGroups, by_index};
+use crate::by::{ByGroups, open_by};
 use crate::shown;
 use crate::target::{Attributes, dataset_value, input_or_last, restrict, unknown};
 
@@ -54,11 +54,12 @@ impl Procedure for Print {
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let statements = parse(step, world)?;
         let data = input_or_last(statements.data.clone(), world, &step.span)?;
-        let mut input = Input::open(world, &data)?;
-        if let Some(condition) = &statements.condition {
-            input.filter(condition)?;
-        }
-        by_index(&mut input, statements.by.as_ref())?;
+        let mut input = open_by(
+            world,
+            &data,
+            statements.condition.as_ref(),
+            statements.by.as_ref(),
+        )?;
         let mut by = match &statements.by {
             Some(list) => Some(ByGroups::new(&input, list, world)?),
             None => None,

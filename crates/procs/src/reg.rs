@@ -16,7 +16,7 @@ use sas7bdat::{Variable, missing};
 use self::output::Outputs;
 use self::selection::Step;
 use self::statements::{Model, Statements, parse};
-use crate::by::{ByGroups, by_index};
+use crate::by::{ByGroups, open_by};
 use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::linear::{Fit, Triangle};
 use crate::table::Table;
@@ -190,12 +190,12 @@ fn nothing_to_fit(by: Option<&ByGroups>, world: &mut World) -> Outcome<()> {
 }
 
 fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {
-    let mut input = Input::open(world, &statements.data)?;
-    if let Some(condition) = &statements.condition {
-        input.filter(condition)?;
-    }
-    by_index(&mut input, statements.by.as_ref())?;
-    Ok(input)
+    open_by(
+        world,
+        &statements.data,
+        statements.condition.as_ref(),
+        statements.by.as_ref(),
+    )
 }
 
 impl<'a> Design<'a> {

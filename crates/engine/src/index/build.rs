@@ -24,10 +24,12 @@ pub fn rebuild(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outc
     let format = |error| Failure::format(&name, &path, error);
     let mut data = FileSink(open_to_change(world, member)?);
     let metadata = Reader::open(&mut data).map_err(format)?.metadata().clone();
+    // Both files get the same time, however long the index takes: an older index does not match.
+    let modified = world.meter.wall().sas_datetime.max(metadata.modified);
     if wanted.is_empty() {
         remove(world, member)?;
     } else {
-        let made = write(world, member, &mut data, &metadata, wanted);
+        let made = write(world, member, &mut data, &metadata, wanted, modified);
         if let Err(failure) = made {
             let _ = world.store.remove(channel, &lock_path(member));
             world.temporaries.forget_file(&lock_path(member));
@@ -40,7 +42,6 @@ pub fn rebuild(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outc
         world.temporaries.forget_file(&lock_path(member));
         world.indexed.insert(path.clone());
     }
-    let modified = world.meter.wall().sas_datetime;
     amend(
         &mut data,
         &metadata.label,
@@ -144,15 +145,16 @@ fn write(
     data: &mut FileSink,
     metadata: &Metadata,
     wanted: &[IndexInfo],
+    created: f64,
 ) -> Outcome<()> {
     let (name, channel) = (member.full_name(), member.library.write_channel());
-    let (path, wall) = (lock_path(member), world.meter.wall());
+    let path = lock_path(member);
     let all: Vec<Vec<KeyPart>> = wanted.iter().map(|info| parts(metadata, info)).collect();
     let options = WriteOptions {
         name: member.name.clone(),
         page_bytes: page_bytes(world, &all),
-        created: wall.sas_datetime,
-        utc_offset: wall.utc_offset,
+        created,
+        utc_offset: metadata.utc_offset,
         page_mask: world.draw(),
         encoding: metadata.encoding,
         ..WriteOptions::default()

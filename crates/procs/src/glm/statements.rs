@@ -109,13 +109,14 @@ impl Statements {
                 return Err(Failure::at(span, message));
             }
             self.classes.read(cursor)?;
-            if let Some((_, options)) = self
+            if self
                 .classes
                 .items
                 .iter()
-                .find(|(_, one)| one.coding.is_some())
+                .any(|(_, one)| one.coding.is_some())
             {
-                let message = format!("PROC GLM has no PARAM= ({:?})", options.coding);
+                let message = "PARAM= is no option of CLASS in PROC GLM, whose classes always have a \
+                               column for each level: leave it out";
                 return Err(Failure::at(span, message));
             }
         } else if cursor.eat_word("MODEL") {

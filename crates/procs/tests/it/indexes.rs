@@ -1,7 +1,9 @@
 //! Indexes: made, used, kept up, refused when they do not match.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use base::meter::{Meter, Usage, WallClock};
 use base::store::memory::MemoryStore;
 use base::store::{Channel, Store};
 
@@ -343,4 +345,55 @@ fn copies_have_the_indexes_of_their_originals() {
     let info = "INFO: Index acct selected for WHERE clause optimization.";
     assert!(ran.log.contains(info), "{}", ran.log);
     assert!(store.get("/data/a.sas7bndx").is_none());
+}
+
+/// A minute passes between any two looks at the clock.
+#[derive(Default)]
+struct SlowClock(AtomicU32);
+
+impl Meter for SlowClock {
+    fn usage(&self) -> Usage {
+        Usage::default()
+    }
+
+    fn wall(&self) -> WallClock {
+        let minutes = self.0.fetch_add(1, Ordering::Relaxed);
+        WallClock {
+            sas_datetime: f64::from(minutes) * 60.0,
+            ..WallClock::default()
+        }
+    }
+}
+
+#[test]
+fn an_index_that_takes_long_to_make_still_matches_its_data_set() {
+    let store = store();
+    let mut setup = crate::harness::setup(
+        Arc::new(store.clone()),
+        Box::new(std::io::sink()),
+        Box::new(std::io::sink()),
+        Box::new(|_| {}),
+    );
+    setup.meter = Arc::new(SlowClock::default());
+    let find = |name: &str| format!("data d.{name}; set d.a(idxwhere=yes); where acct = 17; run;");
+    let program = format!(
+        "{MADE} {}
+         data more; set d.a(obs=5); acct = 17; run;
+         proc append base=d.a data=more; run; {}
+         proc datasets lib=d nolist; modify a(label='new'); index create i; quit; {}
+         proc sql; update d.a set branch = 1 where i = 3; quit; {}",
+        find("one"),
+        find("two"),
+        find("three"),
+        find("four")
+    );
+    let ended = engine::session::run(setup, "test.sas", &program).unwrap();
+    assert_eq!(ended.exit_code(), 0);
+    for (name, count) in [("one", 10), ("two", 15), ("three", 15), ("four", 15)] {
+        assert_eq!(
+            rows(&store, format!("/data/{name}.sas7bdat")).len(),
+            count,
+            "{name}"
+        );
+    }
 }
