@@ -98,6 +98,7 @@ impl Measured {
 
 /// Measures all groups and writes the page.
 pub(crate) fn run(options: &Options) -> Result<()> {
+    crate::install::check_python()?;
     let folder = options.folder.clone();
     let folder = folder.unwrap_or_else(|| installed("bench"));
     fs::create_dir_all(&folder)?;

@@ -56,13 +56,32 @@ pub(crate) fn run() -> Result<()> {
     bail!("not installed: {}", missing.join("; "))
 }
 
+/// Refuses to go on with packages of an earlier list: figures would be of other versions, or none.
+pub(crate) fn check_python() -> Result<()> {
+    let folder = installed("python");
+    if folder.exists() && !python_is_current()? {
+        bail!(
+            "the Python packages in {} are not those of peers/requirements.txt: run `cargo xtask peers \
+             install`",
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
+fn python_is_current() -> Result<bool> {
+    let wanted = fs::read_to_string(own("requirements.txt"))?;
+    let done = fs::read_to_string(installed("python").join("requirements.txt"));
+    Ok(done.is_ok_and(|done| done == wanted))
+}
+
 fn python() -> Result<()> {
+    if python_is_current()? {
+        return Ok(());
+    }
     let folder = installed("python");
     let wanted = fs::read_to_string(own("requirements.txt"))?;
     let done = folder.join("requirements.txt");
-    if fs::read_to_string(&done).is_ok_and(|done| done == wanted) {
-        return Ok(());
-    }
     let folder_text = text(&folder)?;
     call("python3", &["-m", "venv", folder_text])?;
     let list = own("requirements.txt");
