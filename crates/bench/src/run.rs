@@ -281,6 +281,8 @@ impl Run<'_> {
         self.make_cold(watcher)?;
         watcher.phase("running");
         if self.launch(watcher)? {
+            // A job that did not end when asked was killed, and could not clean up.
+            self.remove_orphans()?;
             return Ok(true);
         }
         self.flush(watcher)?;

@@ -278,3 +278,42 @@ fn a_terminated_program_removes_its_work_and_unfinished_files() {
         .collect();
     assert_eq!(left, ["p.sas"]);
 }
+
+/// From before the first directory is made until a few dozen data sets are there.
+#[test]
+fn a_signal_at_any_moment_leaves_nothing_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = directory.path().join("p.sas");
+    fs::write(
+        &program,
+        "%macro many;
+           %do i = 1 %to 100000; data a&i out.b; x = &i; run; %end;
+         %mend;
+         %many",
+    )
+    .unwrap();
+    for moment in 0..60 {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+            .arg("exec")
+            .arg(&program)
+            .args(["--libname", &format!("out={}", path.display())])
+            .args(["--work".as_ref(), path.as_os_str()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_micros(500 * moment));
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+        child.wait().unwrap();
+        let left: Vec<_> = fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .filter(|name| name != "b.sas7bdat")
+            .collect();
+        assert!(left.is_empty(), "after {} us: {left:?}", 500 * moment);
+    }
+}

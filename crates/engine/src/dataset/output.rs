@@ -72,7 +72,6 @@ impl Output {
             .collect();
         let indexes = indexes.map_err(|message| Failure::world(format!("{message}.")))?;
         let file = create_locked(world, &member, channel, &mut held)?;
-        world.temporaries.add_file(channel, &lock_path);
         let compression = compression(world, &member, variables, &plan);
         let layout = Layout::new(variables, compression);
         let bufsize = plan.bufsize.or(member.library.bufsize);
@@ -192,11 +191,9 @@ impl Output {
         }
         // Closing drops the lock, so it comes after the rename: nobody may take the file for an
         // orphan in between.
-        world
-            .store
-            .rename(channel, &lock_path, &path)
-            .map_err(failure)?;
-        world.temporaries.forget_file(&lock_path);
+        let rename = || world.store.rename(channel, &lock_path, &path);
+        let renamed = world.temporaries.finish_file(&lock_path, rename);
+        renamed.map_err(failure)?;
         // Those of the data set that was replaced.
         build::remove(world, &self.member)?;
         file.close().map_err(failure)?;
@@ -320,9 +317,8 @@ struct Sizes {
 /// Removes an unfinished file.
 fn abandon(world: &World, channel: Channel, lock_path: &std::path::Path) {
     // It may not be removable (a vanished directory); the session's end tries again.
-    if world.store.remove(channel, lock_path).is_ok() {
-        world.temporaries.forget_file(lock_path);
-    }
+    let remove = || world.store.remove(channel, lock_path);
+    let _ = world.temporaries.finish_file(lock_path, remove);
 }
 
 /// Refuses to change a data set of a library that is only to be read.
@@ -391,17 +387,19 @@ fn create_locked(
 ) -> Outcome<Box<dyn StoreFile>> {
     let failure = |error: StoreError| Failure::store(&member.full_name(), &error);
     let path = member.lock_path();
-    let store = world.store.clone();
+    let (store, temporaries) = (world.store.clone(), world.temporaries.clone());
+    let create = |how| temporaries.create_file(channel, &path, how, &*store);
     let Some(locks) = locking(world, member) else {
-        return store
-            .create(channel, &path, Creation::Replace)
-            .map_err(failure);
+        return create(Creation::Replace).map_err(failure);
     };
-    match store.create(channel, &path, Creation::New) {
+    match create(Creation::New) {
         Ok(file) => {
             let locked = file.lock(LockKind::Exclusive);
-            if locked.as_ref().is_err_and(|error| !error.is_locked()) {
-                abandon(world, channel, &path);
+            match &locked {
+                // Another process took it for an orphan's: it is theirs now.
+                Err(error) if error.is_locked() => temporaries.forget_file(&path),
+                Err(_) => abandon(world, channel, &path),
+                Ok(()) => {}
             }
             allow(world, member, locked, locks)?;
             Ok(file)
@@ -412,9 +410,7 @@ fn create_locked(
                 .map_err(failure)?;
             allow(world, member, left.lock(LockKind::Exclusive), locks)?;
             held.push(left);
-            store
-                .create(channel, &path, Creation::Replace)
-                .map_err(failure)
+            create(Creation::Replace).map_err(failure)
         }
         Err(error) => Err(failure(error)),
     }

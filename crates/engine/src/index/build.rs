@@ -31,15 +31,15 @@ pub fn rebuild(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outc
     } else {
         let made = write(world, member, &mut data, &metadata, wanted, modified);
         if let Err(failure) = made {
-            let _ = world.store.remove(channel, &lock_path(member));
-            world.temporaries.forget_file(&lock_path(member));
+            let path = lock_path(member);
+            let remove = || world.store.remove(channel, &path);
+            let _ = world.temporaries.finish_file(&path, remove);
             return Err(failure);
         }
-        world
-            .store
-            .rename(channel, &lock_path(member), &member.index_path())
-            .map_err(store)?;
-        world.temporaries.forget_file(&lock_path(member));
+        let made = lock_path(member);
+        let rename = || world.store.rename(channel, &made, &member.index_path());
+        let renamed = world.temporaries.finish_file(&made, rename);
+        renamed.map_err(store)?;
         world.indexed.insert(path.clone());
     }
     amend(
@@ -159,9 +159,9 @@ fn write(
         encoding: metadata.encoding,
         ..WriteOptions::default()
     };
-    let file = world.store.create(channel, &path, Creation::Replace);
+    let temporaries = &world.temporaries;
+    let file = temporaries.create_file(channel, &path, Creation::Replace, &*world.store);
     let file = file.map_err(|error| Failure::store(&name, &error))?;
-    world.temporaries.add_file(channel, &path);
     let file = FileSink(world.writing_behind(file));
     let format = |error| Failure::format(&name, &path, error);
     // The descriptions of the indexes will count too.

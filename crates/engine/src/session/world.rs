@@ -2,6 +2,7 @@
 //! progress.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base::diag::Diagnostic;
 use base::meter::Meter;
 use base::random::Stream;
-use base::store::{Channel, Creation, Store, StoreFile};
+use base::store::{self, Channel, Creation, Store, StoreFile};
 
 use lang::ast::{DatasetRef, FileOption};
 use lang::{Macros, Scope};
@@ -202,8 +203,9 @@ impl World {
                 }
             ))
         };
-        self.store.make_directory(channel, &path).map_err(world)?;
-        self.temporaries.add_directory(channel, &path);
+        self.temporaries
+            .make_directory(channel, &path, &*self.store)
+            .map_err(world)?;
         let marker = path.join(MARKER);
         let file = self
             .store
@@ -216,6 +218,9 @@ impl World {
 
 /// Directories and unfinished files of a session. They are removed at its end; a signal handler
 /// that holds the same list removes them when the session is cut short.
+///
+/// What is made is listed, and what is finished forgotten, under one lock: there is no moment at
+/// which a signal finds something made and not listed, or another's file listed as ours.
 #[derive(Debug, Default)]
 pub struct Temporaries {
     state: Mutex<Paths>,
@@ -232,32 +237,91 @@ impl Temporaries {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A directory to be removed with all files in it.
-    pub fn add_directory(&self, channel: Channel, path: &Path) {
-        self.paths().directories.push((channel, path.to_owned()));
+    /// Makes a directory that is to be removed with all files in it.
+    fn make_directory(
+        &self,
+        channel: Channel,
+        path: &Path,
+        store: &dyn Store,
+    ) -> store::Result<()> {
+        let mut paths = self.paths();
+        store.make_directory(channel, path)?;
+        paths.directories.push((channel, path.to_owned()));
+        Ok(())
     }
 
-    /// A file to be removed unless it is finished first.
-    pub fn add_file(&self, channel: Channel, path: &Path) {
-        self.paths().files.push((channel, path.to_owned()));
+    /// Creates a file that is to be removed unless it is finished first.
+    pub(crate) fn create_file(
+        &self,
+        channel: Channel,
+        path: &Path,
+        creation: Creation,
+        store: &dyn Store,
+    ) -> store::Result<Box<dyn StoreFile>> {
+        let mut paths = self.paths();
+        let file = store.create(channel, path, creation)?;
+        paths.files.push((channel, path.to_owned()));
+        Ok(file)
     }
 
-    /// The file is finished (renamed or removed).
-    pub fn forget_file(&self, path: &Path) {
+    /// Finishes a file by `work`: it gets another name or is removed. If `work`
+    /// fails it is still to be removed.
+    pub(crate) fn finish_file<T, E>(
+        &self,
+        path: &Path,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut paths = self.paths();
+        let done = work()?;
+        paths.files.retain(|(_, file)| file != path);
+        Ok(done)
+    }
+
+    /// A file turned out to be another's.
+    pub(crate) fn forget_file(&self, path: &Path) {
         self.paths().files.retain(|(_, file)| file != path);
     }
 
     /// Removes everything that is left; what cannot be removed is left for `gristmill clean`.
-    pub fn remove_all(&self, store: &dyn Store) {
-        let Paths { files, directories } = std::mem::take(&mut *self.paths());
-        for (channel, file) in files {
-            let _ = store.remove(channel, &file);
+    pub(crate) fn remove_all(&self, store: &dyn Store) {
+        remove(&mut self.paths(), store);
+    }
+
+    /// Removes everything, and lets the session make nothing more: whoever tries waits for the
+    /// process to end. For a signal handler.
+    pub fn remove_all_for_good(&self, store: &dyn Store) {
+        let mut paths = self.paths();
+        remove(&mut paths, store);
+        std::mem::forget(paths);
+    }
+}
+
+fn remove(paths: &mut Paths, store: &dyn Store) {
+    for (channel, file) in paths.files.drain(..) {
+        let _ = store.remove(channel, &file);
+    }
+    for (channel, directory) in paths.directories.drain(..) {
+        remove_directory(channel, &directory, store);
+    }
+}
+
+/// Another thread may still be making files in it, so one look is not enough. Files that cannot be
+/// removed (on NFS those still open) leave the marker too: `gristmill clean` can go on.
+fn remove_directory(channel: Channel, directory: &Path, store: &dyn Store) {
+    let mut in_vain = 0;
+    while in_vain < 2 {
+        let names = store.list(channel, directory).unwrap_or_default();
+        let others: Vec<_> = names.iter().filter(|name| *name != MARKER).collect();
+        let gone = |name: &&&String| store.remove(channel, &directory.join(name)).is_ok();
+        let removed = others.iter().filter(gone).count();
+        if removed < others.len() {
+            in_vain += usize::from(removed == 0);
+            continue;
         }
-        for (channel, directory) in directories {
-            for name in store.list(channel, &directory).unwrap_or_default() {
-                let _ = store.remove(channel, &directory.join(name));
-            }
-            let _ = store.remove_directory(channel, &directory);
+        let _ = store.remove(channel, &directory.join(MARKER));
+        match store.remove_directory(channel, directory) {
+            Err(error) if error.source.kind() == ErrorKind::DirectoryNotEmpty => {}
+            _ => return,
         }
     }
 }

@@ -225,7 +225,7 @@ fn clean_up_on_signals(store: Arc<dyn Store>, temporaries: Arc<Temporaries>) -> 
         Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to handle signals")?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            temporaries.remove_all(store.as_ref());
+            temporaries.remove_all_for_good(store.as_ref());
             #[expect(clippy::exit, reason = "the main thread is in the middle of a step")]
             std::process::exit(128 + signal);
         }
