@@ -311,17 +311,16 @@ fn remove_directory(channel: Channel, directory: &Path, store: &dyn Store) {
     let mut in_vain = 0;
     while in_vain < 2 {
         let names = store.list(channel, directory).unwrap_or_default();
-        let others: Vec<_> = names.iter().filter(|name| *name != MARKER).collect();
-        let gone = |name: &&&String| store.remove(channel, &directory.join(name)).is_ok();
-        let removed = others.iter().filter(gone).count();
-        if removed < others.len() {
-            in_vain += usize::from(removed == 0);
-            continue;
+        let (markers, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| *name == MARKER);
+        let remove = |name: &&String| store.remove(channel, &directory.join(name)).is_ok();
+        let mut removed = others.iter().filter(|name| remove(name)).count();
+        if removed == others.len() {
+            removed += markers.iter().filter(|name| remove(name)).count();
+            match store.remove_directory(channel, directory) {
+                Err(error) if error.source.kind() == ErrorKind::DirectoryNotEmpty => {}
+                _ => return,
+            }
         }
-        let _ = store.remove(channel, &directory.join(MARKER));
-        match store.remove_directory(channel, directory) {
-            Err(error) if error.source.kind() == ErrorKind::DirectoryNotEmpty => {}
-            _ => return,
-        }
+        in_vain += u32::from(removed == 0);
     }
 }
