@@ -10,3 +10,4 @@ pub mod hash;
 pub mod input;
 pub mod options;
 pub mod output;
+mod selection;

@@ -1,8 +1,9 @@
 //! The DATA step: compiled (`compile`) to a tree of operations (`program`) over one flat program data
-//! vector (`pdv`), then run row by row (`run`). Rows come from data sets (`source`) or text files
-//! (`text`).
+//! vector (`pdv`), then run row by row (`run`) or, where rows do not depend on each other, by blocks of
+//! them (`block`). Rows come from data sets (`source`) or text files (`text`).
 
 mod blank;
+mod block;
 mod compile;
 mod declare;
 mod dump;

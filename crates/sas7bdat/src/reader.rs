@@ -249,6 +249,35 @@ impl<S: Source> Reader<S> {
         }))
     }
 
+    /// The rows that come next and are ready, at least one; `None` after the last one. They still come
+    /// next: [`advance`](Self::advance) goes past them.
+    pub fn ready(&mut self) -> Result<Option<Rows<'_>>, Error> {
+        if !self.fill()? {
+            return Ok(None);
+        }
+        let row_bytes = self.metadata.layout.row_bytes as usize;
+        let Current {
+            on_page,
+            start,
+            count,
+            next,
+        } = self.current;
+        let bytes = if on_page { &self.page } else { &self.slab };
+        let range = start + next * row_bytes..start + count * row_bytes;
+        Ok(Some(Rows {
+            bytes: bytes.get(range).unwrap_or(&[]),
+            row_bytes,
+            count: count - next,
+        }))
+    }
+
+    /// Goes past `rows` of those that are ready; no further.
+    #[inline]
+    pub fn advance(&mut self, rows: usize) {
+        let next = self.current.next.saturating_add(rows);
+        self.current.next = next.min(self.current.count);
+    }
+
     /// The number of a column in a row, whatever the byte order and length it is stored with.
     ///
     /// Missing values keep their code (see [`missing`]). A column of text, or one that does not exist,

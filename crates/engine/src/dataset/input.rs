@@ -7,12 +7,14 @@ use base::diag::Span;
 use base::store::{Access, LockKind, Store};
 use lang::ast::{DatasetRef, Expr, VariableList};
 use sas7bdat::btree::{IndexEntry, KeyPart, Span as KeySpan};
-use sas7bdat::{Endian, IndexInfo, Kind, Metadata, Reader, Variable};
+use sas7bdat::{Endian, IndexInfo, Kind, Metadata, Reader, Rows, Variable};
 
 use super::files::FileSource;
 use super::hash::RowHasher;
 use super::options::{DatasetOptions, Named, rename_all, select, select_all};
+use super::selection::{self, Selection};
 use crate::accounting::DatasetUse;
+use crate::expr::block::{Active, ROWS_MAX};
 use crate::expr::compile::{Compiler, Scope, Sites};
 use crate::expr::evaluate::{Events, is_true};
 use crate::expr::{Number, Slot, print};
@@ -59,6 +61,8 @@ pub struct Input {
     fields: Vec<Field>,
     every_variable: bool,
     condition: Option<Condition>,
+    /// The rows that meet it, without an index.
+    selection: Selection,
     /// The row delivered last, where it was found by an index.
     found: Vec<u8>,
     events: Events,
@@ -138,6 +142,7 @@ impl Input {
             fields,
             every_variable: true,
             condition: None,
+            selection: Selection::all(),
             found: Vec::new(),
             events: Events {
                 surroundings: world.surroundings(false),
@@ -224,6 +229,11 @@ impl Input {
             encoding: Some(self.reader.metadata().encoding),
         };
         let holds = compiler.number(condition)?.lowered();
+        let events = Events {
+            surroundings: self.events.surroundings.clone(),
+            ..Events::default()
+        };
+        self.selection = Selection::of(holds.clone(), events);
         self.condition = Some(Condition {
             holds,
             option,
@@ -408,10 +418,18 @@ impl Input {
         }
     }
 
-    /// Rows that are still to come, if that is known without reading on.
-    pub fn rows_left(&self) -> Option<u64> {
-        let rows = self.reader.metadata().rows;
-        (!self.is_filtered() && self.route.is_none()).then(|| rows - self.reader.position())
+    /// Whether another row comes, if that can be told without taking it. The last row is gone then.
+    pub fn has_more(&mut self) -> Outcome<Option<bool>> {
+        if self.route.is_some() || self.first > 1 || self.last < u64::MAX {
+            return Ok(None);
+        }
+        if self.condition.is_some() {
+            let filled = self.selection.fill(&mut self.reader);
+            return filled
+                .map(Some)
+                .map_err(|error| read_failure(&self.member, error));
+        }
+        Ok(Some(self.reader.position() < self.reader.metadata().rows))
     }
 
     /// Row `number`, from 1; `None` if there is no such row. Conditions do not apply.
@@ -441,35 +459,90 @@ impl Input {
 
     fn next_filtered(&mut self) -> Outcome<Option<&[u8]>> {
         while self.passed < self.last {
-            let read = match &mut self.route {
-                Some(route) => route.next_row(&mut self.reader)?,
-                None => self
-                    .reader
-                    .next_row()
-                    .map_err(|error| read_failure(&self.member, error))?,
-            };
-            let Some(row) = read else { break };
-            let events = &mut self.events;
-            let holds = |one: &Condition| is_true(one.holds.value(row, events));
-            if !self.condition.as_ref().is_none_or(holds) {
-                continue;
+            if !self.next_that_meets()? {
+                break;
             }
             self.passed += 1;
             if self.passed < self.first {
                 continue;
             }
             self.delivered += 1;
+            // What `last_row` gives, borrowed so that the hash can take it.
+            let row = if self.route.is_some() {
+                &self.found
+            } else {
+                self.reader.last_row()
+            };
             if let Some(hash) = &mut self.hash {
                 hash.add(row);
             }
-            // The reader keeps rows that it gives one after the other, but not those at places.
-            if self.route.is_some() {
-                self.found.clear();
-                self.found.extend_from_slice(row);
-            }
-            return Ok(Some(self.last_row()));
+            return Ok(Some(row));
         }
         Ok(None)
+    }
+
+    /// Makes the next row that meets the condition the last row; false if there is none.
+    fn next_that_meets(&mut self) -> Outcome<bool> {
+        let Some(route) = &mut self.route else {
+            let filled = self.selection.fill(&mut self.reader);
+            let filled = filled.map_err(|error| read_failure(&self.member, error))?;
+            if filled {
+                self.selection.take(&mut self.reader, 1);
+            }
+            return Ok(filled);
+        };
+        while let Some(row) = route.next_row(&mut self.reader)? {
+            let events = &mut self.events;
+            let holds = |one: &Condition| is_true(one.holds.value(row, events));
+            if self.condition.as_ref().is_none_or(holds) {
+                // The reader keeps rows that it gives one after the other, but not those at places.
+                self.found.clear();
+                self.found.extend_from_slice(row);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The next rows that meet the conditions, as the rows of a block and which of them those are;
+    /// `None` after the last one, or if rows can only be had one by one.
+    pub fn ready(&mut self) -> Outcome<Option<(Rows<'_>, Active)>> {
+        if self.route.is_some() || self.first > 1 || self.last < u64::MAX {
+            return Ok(None);
+        }
+        let failure = |error| read_failure(&self.member, error);
+        let picks = self.condition.is_some();
+        if picks && !self.selection.fill(&mut self.reader).map_err(failure)? {
+            return Ok(None);
+        }
+        let Some(ready) = self.reader.ready().map_err(failure)? else {
+            return Ok(None);
+        };
+        Ok(Some(if picks {
+            let (rows, active) = self.selection.left();
+            (selection::first(&ready, rows), active)
+        } else {
+            let count = ready.count.min(ROWS_MAX);
+            (selection::first(&ready, count), Active::all(count))
+        }))
+    }
+
+    /// Goes past the next `count` of the rows that are [`ready`](Self::ready): they are delivered.
+    pub fn take(&mut self, count: usize) -> Outcome<()> {
+        if self.hash.is_some() {
+            for _ in 0..count {
+                self.next_row()?;
+            }
+            return Ok(());
+        }
+        if self.condition.is_some() {
+            self.selection.take(&mut self.reader, count);
+            self.passed += count as u64;
+        } else {
+            self.reader.advance(count);
+        }
+        self.delivered += count as u64;
+        Ok(())
     }
 
     fn close_index(&mut self) -> Outcome<()> {

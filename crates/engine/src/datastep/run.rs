@@ -6,6 +6,7 @@ use base::diag::Span;
 use sas7bdat::{Encoding, Kind};
 
 use super::blank::Blank;
+use super::block::BlockProgram;
 use super::dump::Dump;
 use super::hash::Objects;
 use super::program::{Operation, Program};
@@ -62,6 +63,8 @@ pub(super) struct Running<'a> {
     pub(super) log_line: LogLine,
     pub(super) objects: Objects,
     writers: Vec<Writing>,
+    /// The step by blocks, if it is one for that.
+    blocks: Option<BlockProgram>,
     error: Slot,
     sites: Sites,
     pub(super) dump: Dump,
@@ -76,11 +79,14 @@ pub(super) struct Running<'a> {
     marks: Vec<usize>,
 }
 
-struct Writing {
-    output: Output,
+/// A data set being made.
+pub(super) struct Writing {
+    pub(super) output: Output,
+    /// Where variables lie in the PDV and in its rows.
+    pub(super) pairs: Vec<(Slot, Slot)>,
     copy: RowCopy,
     /// WHERE=, with counters of its own.
-    condition: Option<(Number, Events)>,
+    pub(super) condition: Option<(Number, Events)>,
 }
 
 /// Runs a step to its end; on failure the data sets it was to make stay as they were.
@@ -117,6 +123,7 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
         log_line: LogLine::default(),
         objects: Objects::new(program.objects),
         writers: Vec::new(),
+        blocks: None,
         error: program.error,
         sites: program.sites,
         dump: Dump::new(&program.pdv, world.formats.clone()),
@@ -128,6 +135,14 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
         world,
     };
     let outcome = running.open(program.targets).and_then(|()| {
+        running.blocks = BlockProgram::compile(
+            &program.operations,
+            &program.pdv,
+            &running.sources,
+            &running.writers,
+            program.implicit_output,
+            &program.counter,
+        );
         running.iterate(
             &program.operations,
             &reset,
@@ -171,6 +186,7 @@ impl Running<'_> {
                 .collect();
             self.writers.push(Writing {
                 copy: RowCopy::new(&pairs),
+                pairs,
                 output,
                 condition: condition.map(|condition| {
                     let events = Events {
@@ -194,7 +210,14 @@ impl Running<'_> {
         let reads = self.sources.iter().any(Source::ends) || !self.infiles.is_empty();
         let points = self.sources.iter().any(|source| !source.ends());
         let mut iteration = 0u64;
+        let mut one_by_one = 0;
         loop {
+            if one_by_one == 0 && self.blocks.is_some() {
+                let (done, left) = self.by_blocks(reset, iteration)?;
+                iteration += done;
+                one_by_one = left;
+            }
+            one_by_one = one_by_one.saturating_sub(1);
             iteration += 1;
             store_number(&counter, &mut self.row, iteration as f64);
             store_number(&self.error, &mut self.row, 0.0);
@@ -215,6 +238,36 @@ impl Running<'_> {
             if !self.read {
                 return Ok(Ended::Looping);
             }
+        }
+    }
+
+    /// Takes as many rows as it can by blocks. Gives how many those are, and how many are better taken
+    /// one by one now.
+    fn by_blocks(&mut self, reset: &Blank, iteration: u64) -> Outcome<(u64, usize)> {
+        let Some(blocks) = &mut self.blocks else {
+            return Ok((0, 0));
+        };
+        let mut done = 0;
+        loop {
+            store_number(&self.error, &mut self.row, 0.0);
+            reset.apply(&mut self.row);
+            let source = &mut self.sources[0];
+            let Some((rows, active)) = source.ready()? else {
+                return Ok((done, 1));
+            };
+            let count = active.rows().len();
+            let last = active.rows().last().copied();
+            let (Some(last), true) = (last, blocks.pays(count)) else {
+                return Ok((done, count));
+            };
+            let counts = &mut self.events.counts;
+            let next = iteration + done + 1;
+            if !blocks.run(&rows, &active, &self.row, &mut self.writers, counts, next)? {
+                return Ok((done, count));
+            }
+            source.take(count, &mut self.row)?;
+            blocks.keep(last, &mut self.row);
+            done += count as u64;
         }
     }
 

@@ -7,6 +7,7 @@ mod keyed;
 mod update;
 
 use lang::ast::Expr;
+use sas7bdat::Rows;
 
 use self::by::By;
 use self::keyed::Keyed;
@@ -15,6 +16,7 @@ use super::blank::Blank;
 use crate::dataset::copy::{RowCopy, store_number};
 use crate::dataset::input::Input;
 use crate::expr::Slot;
+use crate::expr::block::Active;
 use crate::failure::{Failure, Outcome};
 use crate::session::World;
 
@@ -138,6 +140,38 @@ impl Source {
             store_number(&end, row, truth(last));
         }
         Ok(Read::Row)
+    }
+
+    /// Where the variables of a row lie in it and in the PDV, if rows are read one after the other
+    /// from one data set.
+    pub(super) fn places(&self) -> Option<impl Iterator<Item = (Slot, Slot)>> {
+        let [feed] = self.feeds.as_slice() else {
+            return None;
+        };
+        let plain = matches!(self.order, Order::Sequence) && self.by.is_none();
+        let places = feed.input.fields().iter().map(|field| field.slot);
+        plain.then(|| places.zip(feed.slots.iter().copied()))
+    }
+
+    /// The rows that come next, if there are several that can be taken at once; see
+    /// [`Input::ready`]. END= stays false for all of them.
+    pub(super) fn ready(&mut self) -> Outcome<Option<(Rows<'_>, Active)>> {
+        let Some(feed) = self.feeds.first_mut().filter(|feed| !feed.held) else {
+            return Ok(None);
+        };
+        let mut ready = feed.input.ready()?;
+        if let (Some((_, active)), true) = (&mut ready, self.end.is_some()) {
+            active.truncate(active.rows().len().saturating_sub(1));
+        }
+        Ok(ready)
+    }
+
+    /// Goes past the next `count` rows and loads the last of them into the PDV.
+    pub(super) fn take(&mut self, count: usize, row: &mut [u8]) -> Outcome<()> {
+        let feed = &mut self.feeds[0];
+        feed.input.take(count)?;
+        feed.copy.apply(feed.input.last_row(), row);
+        Ok(())
     }
 
     fn read_at(&mut self, slot: Slot, row: &mut [u8]) -> Outcome<Read> {
@@ -371,8 +405,8 @@ impl Feed {
         if self.held {
             return Ok(true);
         }
-        match self.input.rows_left() {
-            Some(rows) => Ok(rows > 0),
+        match self.input.has_more()? {
+            Some(more) => Ok(more),
             None => self.look_ahead(),
         }
     }

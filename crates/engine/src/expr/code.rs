@@ -14,13 +14,13 @@ const DEPTH_MAX: usize = 8;
 /// evaluated by itself and loaded as a value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Code {
-    steps: Vec<Step>,
-    others: Vec<Number>,
+    pub(super) steps: Vec<Step>,
+    pub(super) others: Vec<Number>,
 }
 
 /// What is done with the accumulator.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Step {
+pub(super) enum Step {
     /// Puts it on the stack and loads a number.
     Load(u32),
     /// Puts it on the stack and takes a constant.
@@ -193,7 +193,13 @@ fn load(row: &[u8], offset: u32) -> f64 {
 }
 
 #[inline]
-fn operate(operator: Arithmetic, left: f64, right: f64, site: u32, events: &mut Events) -> f64 {
+pub(super) fn operate(
+    operator: Arithmetic,
+    left: f64,
+    right: f64,
+    site: u32,
+    events: &mut Events,
+) -> f64 {
     let result = operator.of(left, right);
     if result.is_finite() {
         return result;
@@ -203,7 +209,7 @@ fn operate(operator: Arithmetic, left: f64, right: f64, site: u32, events: &mut 
 
 #[inline]
 #[expect(clippy::float_cmp, reason = "SAS compares exactly")]
-fn compare(relation: Relation, left: f64, right: f64) -> f64 {
+pub(super) fn compare(relation: Relation, left: f64, right: f64) -> f64 {
     // Numbers compare as they are; only missing values need SAS's order.
     let yes = if left.is_nan() || right.is_nan() {
         holds(relation, order_key(left).cmp(&order_key(right)))

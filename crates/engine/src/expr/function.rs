@@ -89,7 +89,12 @@ impl OfNumbers {
 
     /// The value over `row`.
     pub fn value(self, arguments: &[Number], row: &[u8], events: &mut Events) -> f64 {
-        let mut values = arguments.iter().map(|argument| argument.value(row, events));
+        self.of(arguments.iter().map(|argument| argument.value(row, events)))
+    }
+
+    /// The value of these arguments.
+    #[inline]
+    pub fn of(self, mut values: impl Iterator<Item = f64>) -> f64 {
         let result = match self {
             Self::Abs => values.next().map(f64::abs),
             Self::Exp => values.next().map(f64::exp),

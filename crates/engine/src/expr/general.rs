@@ -132,6 +132,16 @@ impl General {
             many = all.map(|one| number_of(one, row, events)).collect();
             &many
         };
+        self.of(run, values, events)
+    }
+
+    /// The value of a function of numbers alone.
+    pub(super) fn of(
+        &self,
+        run: fn(&[f64]) -> Option<f64>,
+        values: &[f64],
+        events: &mut Events,
+    ) -> f64 {
         let skips = self.entry.skips_missing;
         if !skips && values.iter().any(|value| value.is_nan()) {
             events.count(self.site);

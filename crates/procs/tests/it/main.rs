@@ -2,6 +2,7 @@
 //! to them.
 
 mod attributes;
+mod blocks;
 mod combining;
 mod compat;
 mod datastep;

@@ -44,10 +44,10 @@ impl<S: Source> Reader<S> {
         if self.current.next < self.current.count {
             return Ok(true);
         }
-        self.advance()
+        self.next_rows()
     }
 
-    fn advance(&mut self) -> Result<bool, Error> {
+    fn next_rows(&mut self) -> Result<bool, Error> {
         loop {
             let left = self.metadata.rows - self.found;
             if left == 0 {

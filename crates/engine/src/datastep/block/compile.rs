@@ -1,0 +1,294 @@
+//! From the operations of a step to stages over blocks, if the step is one that goes by blocks.
+
+use std::collections::HashMap;
+
+use sas7bdat::Kind;
+
+use super::{BlockProgram, Stage, Way};
+use crate::dataset::copy::RowCopy;
+use crate::datastep::pdv::Pdv;
+use crate::datastep::program::Operation;
+use crate::datastep::run::Writing;
+use crate::datastep::source::Source;
+use crate::expr::block::{Compiler, Op, Place, Places, Register, Supply, Vector};
+use crate::expr::evaluate::Events;
+use crate::expr::{Number, Slot};
+
+/// Where the step's variables are, by their place in the PDV.
+struct Variables {
+    /// In the rows that are read.
+    read: HashMap<u32, Slot>,
+    /// Registers of what operations change.
+    changed: HashMap<u32, (Slot, Register)>,
+    /// Sums to which no operation before has added.
+    unmade: Vec<Register>,
+    /// Registers of what nothing changes.
+    fixed: Vec<(Register, Slot)>,
+    /// `_N_`, and its register once it is asked for.
+    counter: (u32, Option<Register>),
+}
+
+impl Places for Variables {
+    fn place(&mut self, slot: &Slot, supply: &mut Supply) -> Option<Place> {
+        let offset = slot.offset;
+        if let Some((_, register)) = self.changed.get(&offset) {
+            // Before its turn, a sum has the value of the row before.
+            let made = !self.unmade.contains(register);
+            return made.then_some(Place::Register(*register));
+        }
+        if let Some(place) = self.read.get(&offset) {
+            return Some(Place::Row(*place));
+        }
+        if slot.kind == Kind::Character {
+            return None;
+        }
+        if offset == self.counter.0 {
+            let register = match self.counter.1 {
+                Some(register) => register,
+                None => supply.take()?,
+            };
+            self.counter.1 = Some(register);
+            return Some(Place::Register(register));
+        }
+        let known = self.fixed.iter().find(|(_, known)| known == slot);
+        let register = match known {
+            Some((register, _)) => *register,
+            None => {
+                let register = supply.take()?;
+                self.fixed.push((register, *slot));
+                register
+            }
+        };
+        Some(Place::Register(register))
+    }
+}
+
+/// A step being compiled.
+struct Builder {
+    compiler: Compiler<Variables>,
+    /// Variables of the rows that operations change.
+    loads: Vec<Op>,
+    /// Variables that are missing at the top of the step.
+    cleared: Vec<Register>,
+    /// Data sets to which rows were written. Behind that nothing may come that could still make the
+    /// block leave no trace.
+    written: Vec<usize>,
+}
+
+impl BlockProgram {
+    /// `None` if the step does not go by blocks.
+    pub(in crate::datastep) fn compile(
+        operations: &[Operation],
+        pdv: &Pdv,
+        sources: &[Source],
+        writers: &[Writing],
+        implicit_output: bool,
+        counter: &Slot,
+    ) -> Option<Self> {
+        let (Some((Operation::Read(0), rest)), [source]) = (operations.split_first(), sources)
+        else {
+            return None;
+        };
+        let read = source.places()?.map(|(from, to)| (to.offset, from));
+        if writers.iter().any(|writer| writer.condition.is_some()) {
+            return None;
+        }
+        let mut builder = Builder {
+            compiler: Compiler::new(Variables {
+                read: read.collect(),
+                changed: HashMap::new(),
+                unmade: Vec::new(),
+                fixed: Vec::new(),
+                counter: (counter.offset, None),
+            }),
+            loads: Vec::new(),
+            cleared: Vec::new(),
+            written: Vec::new(),
+        };
+        builder.changes(rest, pdv)?;
+        let mut stages = builder.stages(rest, false)?;
+        if implicit_output {
+            stages.push(Stage::Output((0..writers.len()).collect()));
+        }
+        let ways = writers.iter().map(|writer| builder.way(&writer.pairs));
+        let ways = ways.collect();
+        let Compiler { places, supply, .. } = builder.compiler;
+        Some(Self {
+            fixed: places.fixed,
+            loads: builder.loads,
+            cleared: builder.cleared,
+            counter: places.counter.1,
+            stages,
+            ways,
+            kept: places
+                .changed
+                .values()
+                .map(|(slot, register)| (*register, *slot))
+                .collect(),
+            registers: supply.registers(),
+            events: Events::default(),
+            through: 0,
+            in_vain: 0,
+        })
+    }
+}
+
+impl Builder {
+    /// Gives what operations change its registers.
+    fn changes(&mut self, operations: &[Operation], pdv: &Pdv) -> Option<()> {
+        for operation in operations {
+            match operation {
+                Operation::Number(slot, _) => self.change(slot, false, pdv)?,
+                Operation::Sum(slot, _) => self.change(slot, true, pdv)?,
+                Operation::If(_, then, otherwise) => {
+                    self.changes(then, pdv)?;
+                    self.changes(otherwise, pdv)?;
+                }
+                Operation::Select(cases, otherwise) => {
+                    for (_, body) in cases {
+                        self.changes(body, pdv)?;
+                    }
+                    self.changes(otherwise, pdv)?;
+                }
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn change(&mut self, slot: &Slot, sum: bool, pdv: &Pdv) -> Option<()> {
+        let Compiler { places, supply, .. } = &mut self.compiler;
+        let known = places.changed.get(&slot.offset).map(|(_, known)| *known);
+        if let Some(register) = known {
+            // Two operations that add to a sum would take turns row by row.
+            return (!sum && !places.unmade.contains(&register)).then_some(());
+        }
+        let variable = pdv.variables.iter().find(|one| one.slot == *slot)?;
+        let register = supply.take()?;
+        match places.read.get(&slot.offset) {
+            Some(place) if !sum => self.loads.push(Op::Load(register, *place)),
+            None if sum && variable.kept_over => {
+                places.unmade.push(register);
+                // What it is where no row of the block is added.
+                places.fixed.push((register, *slot));
+            }
+            None if !sum && !variable.kept_over => self.cleared.push(register),
+            _ => return None,
+        }
+        places.changed.insert(slot.offset, (*slot, register));
+        Some(())
+    }
+
+    /// In a branch, what does not go by blocks is left to rows.
+    fn stages(&mut self, operations: &[Operation], branch: bool) -> Option<Vec<Stage>> {
+        let mut stages = Vec::new();
+        for operation in operations {
+            match self.stage(operation, &mut stages) {
+                Some(()) => {}
+                None if branch && self.written.is_empty() => stages.push(Stage::OneByOne),
+                None => return None,
+            }
+        }
+        Some(stages)
+    }
+
+    fn stage(&mut self, operation: &Operation, stages: &mut Vec<Stage>) -> Option<()> {
+        match operation {
+            Operation::Number(slot, number) => {
+                let vector = self.vector(number)?;
+                let (_, register) = *self.compiler.places.changed.get(&slot.offset)?;
+                stages.push(Stage::Compute(vector.into_register(register)));
+            }
+            Operation::Sum(slot, number) => {
+                let Vector { ops, value } = self.vector(number)?;
+                stages.push(Stage::Compute(ops));
+                let places = &mut self.compiler.places;
+                let (_, register) = *places.changed.get(&slot.offset)?;
+                stages.push(Stage::Sum(register, *slot, value));
+                places.unmade.retain(|unmade| *unmade != register);
+            }
+            Operation::Subset(condition) => {
+                let condition = self.compiler.condition(condition)?;
+                if !self.written.is_empty() && condition.may_raise() {
+                    return None;
+                }
+                stages.push(Stage::Subset(condition));
+            }
+            Operation::If(condition, then, otherwise) => {
+                let one = self.branch(condition, then, |inner| inner.stages(otherwise, true))?;
+                stages.push(one);
+            }
+            Operation::Select(cases, otherwise) => stages.extend(self.select(cases, otherwise)?),
+            Operation::Delete => stages.push(Stage::Delete),
+            Operation::Output(targets) => {
+                // Rows written at two places would take turns, and sums still be as a row before.
+                let again = targets.iter().any(|target| self.written.contains(target));
+                if again || !self.compiler.places.unmade.is_empty() {
+                    return None;
+                }
+                self.written.extend(targets);
+                stages.push(Stage::Output(targets.clone()));
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn branch(
+        &mut self,
+        condition: &Number,
+        then: &[Operation],
+        otherwise: impl FnOnce(&mut Self) -> Option<Vec<Stage>>,
+    ) -> Option<Stage> {
+        let Vector { ops, value } = self.vector(condition)?;
+        let known = self.compiler.known();
+        let then = self.stages(then, true)?;
+        self.compiler.forget(known);
+        let otherwise = otherwise(self)?;
+        self.compiler.forget(known);
+        Some(Stage::If {
+            ops,
+            condition: value,
+            then,
+            otherwise,
+        })
+    }
+
+    fn select(
+        &mut self,
+        cases: &[(Number, Vec<Operation>)],
+        otherwise: &[Operation],
+    ) -> Option<Vec<Stage>> {
+        let Some(((condition, body), more)) = cases.split_first() else {
+            return self.stages(otherwise, true);
+        };
+        let one = self.branch(condition, body, |inner| inner.select(more, otherwise))?;
+        Some(vec![one])
+    }
+
+    fn vector(&mut self, number: &Number) -> Option<Vector> {
+        let vector = self.compiler.vector(number)?;
+        let raises = vector.ops.iter().any(Op::may_raise);
+        (self.written.is_empty() || !raises).then_some(vector)
+    }
+
+    /// The way from the PDV's variables into the rows of a data set.
+    fn way(&self, pairs: &[(Slot, Slot)]) -> Way {
+        let places = &self.compiler.places;
+        let (mut read, mut fixed, mut computed) = (Vec::new(), Vec::new(), Vec::new());
+        for (from, to) in pairs {
+            if let Some((_, register)) = places.changed.get(&from.offset) {
+                computed.push((*register, *to));
+            } else if let Some(place) = places.read.get(&from.offset) {
+                read.push((*place, *to));
+            } else {
+                fixed.push((*from, *to));
+            }
+        }
+        Way {
+            read: RowCopy::new(&read),
+            fixed: RowCopy::new(&fixed),
+            computed,
+        }
+    }
+}
