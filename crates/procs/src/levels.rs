@@ -4,6 +4,8 @@
 //! so that groups sort by comparing bytes. Values that their format shows alike are one level; the
 //! lowest of them stands for it.
 
+mod recent;
+
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use engine::format;
 use engine::format::user::Formats;
 use sas7bdat::{Encoding, Format, Kind};
 
+pub(crate) use self::recent::Recent;
 use crate::shown;
 
 /// A class variable and its place in keys.

@@ -2,6 +2,7 @@
 //! variables; the groups of fewer are made from these at the end.
 
 mod cell;
+mod cells;
 mod groups;
 mod listing;
 mod output;
@@ -21,14 +22,15 @@ use lang::ast::{ProcStep, VariableList};
 use sas7bdat::{Encoding, Kind};
 
 use self::cell::Depth;
-use self::groups::{Groups, add_row};
+use self::cells::Asked;
+use self::groups::Groups;
 use self::listing::Printed;
 use self::output::OutputTable;
 use self::spill::Spill;
 use self::statements::{Statements, Types, parse};
 use self::statistic::{Rules, Wanted};
 use crate::by::{ByGroups, open_by};
-use crate::levels::{ClassVariable, Classes};
+use crate::levels::{ClassVariable, Classes, Recent};
 use crate::target::named_fields;
 
 /// PROC MEANS, and PROC SUMMARY, which prints only if told to.
@@ -112,11 +114,16 @@ struct Analysis {
     fields: Vec<Field>,
     slots: Vec<Slot>,
     classes: Classes,
+    /// Groups that rows led to, since there are other groups.
+    recent: Option<Recent>,
     by: Option<ByGroups>,
     weight: Option<Slot>,
     freq: Option<Slot>,
     rules: Rules,
+    asked: Asked,
     with_values: bool,
+    /// Of the present row.
+    values: Vec<f64>,
     /// Sets of class variables, the last variable being bit 0.
     output_types: Vec<u64>,
     printed_types: Vec<u64>,
@@ -165,16 +172,24 @@ impl Analysis {
             .chain(printed.unwrap_or_default().iter().copied())
             .collect();
         let depth = wanted.iter().map(|one| one.statistic.depth()).max();
+        let depth = depth.unwrap_or(Depth::Sums);
         let (output_types, printed_types) = types(statements, &classes)?;
         Ok(Self {
             slots: fields.iter().map(|field| field.slot).collect(),
             fields,
+            recent: Recent::new(&classes),
             classes: Classes::new(classes),
             by,
+            asked: Asked {
+                extremes: wanted.iter().any(|one| one.statistic.needs_extremes()),
+                depth,
+                weights: weight.is_some(),
+            },
+            values: Vec::new(),
             weight: weight.map(|field| field.slot),
             freq: freq.map(|field| field.slot),
             rules: Rules {
-                depth: depth.unwrap_or(Depth::Sums),
+                depth,
                 vardef: statements.vardef,
                 alpha: statements.alpha,
             },
@@ -191,11 +206,20 @@ impl Analysis {
         let groups = Groups::new(
             self.fields.len(),
             self.classes.key_bytes(),
+            self.asked,
             self.with_values,
             // The other half is for sorting what is spilled.
             if spills { memory / 2 } else { memory },
         );
         if spills { groups.spilling() } else { groups }
+    }
+
+    /// Takes all groups away and goes on with none.
+    fn take(&mut self, groups: &mut Groups) -> Groups {
+        if let Some(recent) = &mut self.recent {
+            recent.forget();
+        }
+        std::mem::replace(groups, self.groups())
     }
 
     /// Whether groups can go to a utility file: not the values of quantiles, nor levels that only
@@ -229,14 +253,14 @@ impl Analysis {
                 && by.begins(row)?
             {
                 if !by.row().is_empty() {
-                    let full = std::mem::replace(&mut groups, self.groups());
+                    let full = self.take(&mut groups);
                     self.emit(full, spill.take(), statements, outputs, world)?;
                 }
                 self.by.as_mut().expect("it is there").enter(row);
             }
             self.add(&mut groups, row)?;
             if groups.is_full() {
-                let full = std::mem::replace(&mut groups, self.groups());
+                let full = self.take(&mut groups);
                 let spill = spill.get_or_insert_with(|| self.new_spill(world));
                 spill.take(&full, world)?;
             }
@@ -288,26 +312,39 @@ impl Analysis {
             }
             weight = weight.max(0.0);
         }
-        let Some((key, told)) = self.classes.key(row) else {
+        let Some(group) = self.group_of(groups, row)? else {
             return Ok(());
         };
-        let group = groups.find(key, told)?;
-        groups.count_row(group, times);
-        let cells = groups.cells_mut(group);
-        match self.rules.depth {
-            Depth::Sums => add_row::<0>(cells, &self.slots, row, times, weight),
-            Depth::Squares => add_row::<1>(cells, &self.slots, row, times, weight),
-            Depth::Powers => add_row::<2>(cells, &self.slots, row, times, weight),
-        }
+        self.values.clear();
+        let values = self.slots.iter().map(|slot| slot.number(row));
+        self.values.extend(values);
+        groups.add(group, &self.values, times, weight);
         if self.with_values {
-            for (variable, slot) in self.slots.iter().enumerate() {
-                let value = slot.number(row);
+            for (variable, value) in self.values.iter().enumerate() {
                 if !value.is_nan() {
-                    groups.keep(group, variable, value, times)?;
+                    groups.keep(group, variable, *value, times)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// The group of a row, made if it is new; `None` if the row is left out.
+    #[inline]
+    fn group_of(&mut self, groups: &mut Groups, row: &[u8]) -> Outcome<Option<usize>> {
+        let unseen = match self.recent.as_ref().map(|recent| recent.group(row)) {
+            Some(Ok(group)) => return Ok(group),
+            Some(Err(unseen)) => Some(unseen),
+            None => None,
+        };
+        let group = match self.classes.key(row) {
+            Some((key, told)) => Some(groups.find(key, told)?),
+            None => None,
+        };
+        if let (Some(recent), Some(unseen)) = (&mut self.recent, unseen) {
+            recent.remember(&unseen, group);
+        }
+        Ok(group)
     }
 
     /// Prints and writes what a BY group came to.

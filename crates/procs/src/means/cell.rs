@@ -14,6 +14,17 @@ pub(super) enum Depth {
     Powers,
 }
 
+impl Depth {
+    /// The highest power whose sum is kept.
+    pub(super) const fn powers(self) -> usize {
+        match self {
+            Self::Sums => 0,
+            Self::Squares => 2,
+            Self::Powers => 4,
+        }
+    }
+}
+
 /// Sums of one variable in one group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cell {
@@ -27,18 +38,13 @@ pub(super) struct Cell {
     pub(super) sum: f64,
     pub(super) min: f64,
     pub(super) max: f64,
-    shift: f64,
+    pub(super) shift: f64,
     /// Weighted sums of powers of the distance to the shift.
-    first: f64,
-    second: f64,
-    third: f64,
-    fourth: f64,
-    /// At so many values the shift is moved to the mean.
-    recentre_at: f64,
+    pub(super) first: f64,
+    pub(super) second: f64,
+    pub(super) third: f64,
+    pub(super) fourth: f64,
 }
-
-/// The shift is moved first after so many values, then after so many times as many each.
-const RECENTRE: f64 = 16.0;
 
 impl Default for Cell {
     fn default() -> Self {
@@ -54,14 +60,13 @@ impl Default for Cell {
             second: 0.0,
             third: 0.0,
             fourth: 0.0,
-            recentre_at: RECENTRE,
         }
     }
 }
 
 impl Cell {
     /// Bytes of a stored cell.
-    pub(super) const BYTES: usize = 12 * 8;
+    pub(super) const BYTES: usize = 11 * 8;
 
     /// Writes the cell to [`Self::BYTES`] bytes.
     pub(super) fn store(&self, bytes: &mut [u8]) {
@@ -77,21 +82,9 @@ impl Cell {
             second,
             third,
             fourth,
-            recentre_at,
         } = *self;
         let fields = [
-            n,
-            missing,
-            weights,
-            sum,
-            min,
-            max,
-            shift,
-            first,
-            second,
-            third,
-            fourth,
-            recentre_at,
+            n, missing, weights, sum, min, max, shift, first, second, third, fourth,
         ];
         for (place, field) in bytes.chunks_exact_mut(8).zip(fields) {
             place.copy_from_slice(&field.to_le_bytes());
@@ -116,40 +109,11 @@ impl Cell {
             second: next(),
             third: next(),
             fourth: next(),
-            recentre_at: next(),
         }
     }
 
-    /// Adds a value that is not missing, `times` times, with a weight.
-    #[inline]
-    pub(super) fn add(&mut self, value: f64, times: f64, weight: f64, depth: Depth) {
-        let weight = weight * times;
-        if depth > Depth::Sums {
-            if self.n == 0.0 {
-                self.shift = value;
-            }
-            let distance = value - self.shift;
-            let weighted = weight * distance;
-            self.first += weighted;
-            self.second += weighted * distance;
-            if depth == Depth::Powers {
-                self.third += weighted * distance * distance;
-                self.fourth += weighted * distance * distance * distance;
-            }
-        }
-        self.n += times;
-        self.weights += weight;
-        self.sum += weight * value;
-        self.min = if value < self.min { value } else { self.min };
-        self.max = if value > self.max { value } else { self.max };
-        if depth > Depth::Sums && self.n >= self.recentre_at {
-            self.recentre();
-        }
-    }
-
-    #[cold]
-    fn recentre(&mut self) {
-        self.recentre_at = self.n * RECENTRE;
+    /// Takes the moments about the mean.
+    pub(super) fn recentre(&mut self) {
         if self.weights > 0.0 {
             self.shift_to(self.shift + self.first / self.weights);
         }
@@ -206,7 +170,6 @@ impl Cell {
         self.second += other.second;
         self.third += other.third;
         self.fourth += other.fourth;
-        self.recentre_at = self.recentre_at.max(other.recentre_at);
     }
 
     /// The mean; with [`Depth::Sums`] from the plain sum.
@@ -251,13 +214,10 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::means::cells::Cells;
 
     fn cell(values: &[f64]) -> Cell {
-        let mut cell = Cell::default();
-        for value in values {
-            cell.add(*value, 1.0, 1.0, Depth::Powers);
-        }
-        cell
+        Cells::of(values).cell(0, 0)
     }
 
     fn close(left: f64, right: f64, digits: i32) {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use engine::failure::{Failure, Outcome};
 
-use super::cell::{Cell, Depth};
+use super::cell::Cell;
+use super::cells::{Asked, Cells};
 use crate::levels::{Classes, Levels};
 
 /// The groups of one type (one set of class variables).
@@ -12,12 +13,11 @@ pub(super) struct Groups {
     /// Analysis variables.
     variables: usize,
     key_bytes: usize,
+    asked: Asked,
     levels: Levels,
     /// The lowest key of each group.
     keys: Vec<u8>,
-    /// Rows of each group, with FREQ.
-    frequencies: Vec<f64>,
-    cells: Vec<Cell>,
+    cells: Cells,
     /// All values of each cell, where quantiles are asked for.
     values: Option<Vec<Vec<f64>>>,
     /// Memory taken so far and memory there is, bytes.
@@ -28,14 +28,20 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub(super) fn new(variables: usize, key_bytes: usize, with_values: bool, limit: u64) -> Self {
+    pub(super) fn new(
+        variables: usize,
+        key_bytes: usize,
+        asked: Asked,
+        with_values: bool,
+        limit: u64,
+    ) -> Self {
         Self {
             variables,
             key_bytes,
             levels: Levels::new(),
             keys: Vec::new(),
-            frequencies: Vec::new(),
-            cells: Vec::new(),
+            asked,
+            cells: Cells::new(variables, asked),
             values: with_values.then(Vec::new),
             used: 0,
             limit,
@@ -64,14 +70,14 @@ impl Groups {
 
     /// Number of groups.
     pub(super) fn count(&self) -> usize {
-        self.frequencies.len()
+        self.cells.groups()
     }
 
     /// The group that `told` tells, made if it is new.
     #[inline]
     pub(super) fn find(&mut self, key: &[u8], told: &[u8]) -> Outcome<usize> {
         let group = self.levels.number(told);
-        if group == self.frequencies.len() {
+        if group == self.cells.groups() {
             self.add_group(key, told)?;
         } else if key.len() != told.len() {
             let lowest = &mut self.keys[group * self.key_bytes..(group + 1) * self.key_bytes];
@@ -84,14 +90,11 @@ impl Groups {
 
     #[cold]
     fn add_group(&mut self, key: &[u8], told: &[u8]) -> Outcome<()> {
-        let cells = self.variables * size_of::<Cell>();
-        self.take(cells + key.len() + Levels::bytes_each(told.len()) + size_of::<f64>())?;
+        self.take(self.cells.bytes_each() + key.len() + Levels::bytes_each(told.len()))?;
         self.keys.extend_from_slice(key);
-        self.frequencies.push(0.0);
-        let cells = self.cells.len() + self.variables;
-        self.cells.resize(cells, Cell::default());
+        self.cells.add_group();
         if let Some(values) = &mut self.values {
-            values.resize(cells, Vec::new());
+            values.resize(self.cells.groups() * self.variables, Vec::new());
         }
         Ok(())
     }
@@ -110,17 +113,20 @@ impl Groups {
         Ok(())
     }
 
-    /// Counts a row of a group.
+    /// Adds a row to a group; see [`Cells::add`].
     #[inline]
-    pub(super) fn count_row(&mut self, group: usize, times: f64) {
-        self.frequencies[group] += times;
+    pub(super) fn add(&mut self, group: usize, values: &[f64], times: f64, weight: f64) {
+        self.cells.add(group, values, times, weight);
     }
 
-    /// The cells of a group.
-    #[inline]
-    pub(super) fn cells_mut(&mut self, group: usize) -> &mut [Cell] {
-        let start = group * self.variables;
-        &mut self.cells[start..start + self.variables]
+    /// Adds all rows of another group; see [`Cells::merge`].
+    pub(super) fn merge(
+        &mut self,
+        group: usize,
+        frequency: f64,
+        cells: impl Iterator<Item = Cell>,
+    ) {
+        self.cells.merge(group, frequency, cells);
     }
 
     /// Keeps a value for quantiles, as often as FREQ says.
@@ -166,11 +172,11 @@ impl Groups {
     }
 
     pub(super) fn frequency(&self, group: usize) -> f64 {
-        self.frequencies[group]
+        self.cells.frequency(group)
     }
 
-    pub(super) fn cell(&self, group: usize, variable: usize) -> &Cell {
-        &self.cells[group * self.variables + variable]
+    pub(super) fn cell(&self, group: usize, variable: usize) -> Cell {
+        self.cells.cell(group, variable)
     }
 
     /// The kept values of a cell, in order once they are sorted.
@@ -190,6 +196,7 @@ impl Groups {
         let mut merged = Self::new(
             self.variables,
             self.key_bytes,
+            self.asked,
             self.values.is_some(),
             self.limit,
         );
@@ -201,11 +208,10 @@ impl Groups {
                 masked[part.clone()].copy_from_slice(&key[part.clone()]);
             }
             let into = merged.find(&masked, &told(&masked))?;
-            merged.frequencies[into] += self.frequencies[group];
-            for variable in 0..self.variables {
-                let cell = *self.cell(group, variable);
-                merged.cells[into * self.variables + variable].merge(&cell);
-                if let Some(values) = &mut merged.values {
+            let cells = (0..self.variables).map(|variable| self.cell(group, variable));
+            merged.merge(into, self.frequency(group), cells);
+            if let Some(values) = &mut merged.values {
+                for variable in 0..self.variables {
                     values[into * self.variables + variable]
                         .extend_from_slice(self.values(group, variable));
                 }
@@ -218,29 +224,5 @@ impl Groups {
             }
         }
         Ok(merged)
-    }
-}
-
-/// Adds one row to a group: `numbers` reads the analysis variables.
-#[inline]
-pub(super) fn add_row<const DEPTH: u8>(
-    cells: &mut [Cell],
-    slots: &[engine::expr::Slot],
-    row: &[u8],
-    times: f64,
-    weight: f64,
-) {
-    let depth = match DEPTH {
-        0 => Depth::Sums,
-        1 => Depth::Squares,
-        _ => Depth::Powers,
-    };
-    for (cell, slot) in cells.iter_mut().zip(slots) {
-        let value = slot.number(row);
-        if value.is_nan() {
-            cell.missing += times;
-        } else {
-            cell.add(value, times, weight, depth);
-        }
     }
 }

@@ -130,7 +130,7 @@ impl Printed<'_> {
                         groups.cell(*group, variable),
                         groups.values(*group, variable),
                     );
-                    let value = wanted.statistic.value(cell, values, self.rules);
+                    let value = wanted.statistic.value(&cell, values, self.rules);
                     column.cells.push(self.shown(wanted.statistic, value));
                 }
             }

@@ -186,7 +186,7 @@ impl OutputTable {
     ) -> Outcome<()> {
         let value = |wanted: &Wanted, variable: usize| {
             let (cell, values) = (groups.cell(group, variable), groups.values(group, variable));
-            wanted.statistic.value(cell, values, rules)
+            wanted.statistic.value(&cell, values, rules)
         };
         match &self.columns {
             Columns::Named(columns) => {

@@ -103,16 +103,8 @@ impl Spill {
             let group = batch.find(key, key)?;
             let rest = &row[1 + key_bytes..];
             let number = rest.first_chunk::<8>().expect("the row has a frequency");
-            batch.count_row(group, f64::from_le_bytes(*number));
-            for (variable, cell) in batch
-                .cells_mut(group)
-                .iter_mut()
-                .enumerate()
-                .take(variables)
-            {
-                let at = 8 + variable * Cell::BYTES;
-                cell.merge(&Cell::load(&rest[at..at + Cell::BYTES]));
-            }
+            let cells = rest[8..].chunks_exact(Cell::BYTES).take(variables);
+            batch.merge(group, f64::from_le_bytes(*number), cells.map(Cell::load));
             Ok(())
         })?;
         match current {

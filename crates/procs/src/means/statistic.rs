@@ -157,6 +157,11 @@ impl Statistic {
         }
     }
 
+    /// True if it needs the least or the greatest value.
+    pub(super) const fn needs_extremes(self) -> bool {
+        matches!(self, Self::Min | Self::Max | Self::Range)
+    }
+
     /// True if it needs all values.
     pub(super) const fn needs_values(self) -> bool {
         matches!(self, Self::Mode | Self::Quantile(_) | Self::Qrange)
@@ -302,15 +307,13 @@ fn mode(sorted: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::means::cells::Cells;
 
     /// Every expected value is worked out by hand or with exact fractions.
     #[test]
     fn statistics_of_a_few_values() {
         let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
-        let mut cell = Cell::default();
-        for value in values {
-            cell.add(value, 1.0, 1.0, Depth::Powers);
-        }
+        let cell = Cells::of(&values).cell(0, 0);
         let rules = Rules {
             depth: Depth::Powers,
             vardef: Vardef::Df,
@@ -365,8 +368,7 @@ mod tests {
             vardef: Vardef::Df,
             alpha: 0.05,
         };
-        let mut one = Cell::default();
-        one.add(3.0, 1.0, 1.0, Depth::Powers);
+        let one = Cells::of(&[3.0]).cell(0, 0);
         for word in ["std", "t", "skew", "kurt", "lclm", "mode"] {
             let statistic = Wanted::find(word).unwrap().statistic;
             assert!(statistic.value(&one, &[3.0], rules).is_nan(), "{word}");
