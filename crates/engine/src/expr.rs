@@ -37,6 +37,12 @@ impl Slot {
         &row[self.offset as usize..(self.offset + self.length) as usize]
     }
 
+    /// Whether it is a number that lies in rows as in memory.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.kind == Kind::Numeric && self.length == 8 && !self.big_endian
+    }
+
     /// The value of a numeric variable.
     #[inline]
     pub fn number(&self, row: &[u8]) -> f64 {

@@ -124,6 +124,8 @@ struct Analysis {
     with_values: bool,
     /// Of the present row.
     values: Vec<f64>,
+    /// All analysis variables lie in rows as numbers do in memory.
+    plain: bool,
     /// Sets of class variables, the last variable being bit 0.
     output_types: Vec<u64>,
     printed_types: Vec<u64>,
@@ -175,6 +177,8 @@ impl Analysis {
         let depth = depth.unwrap_or(Depth::Sums);
         let (output_types, printed_types) = types(statements, &classes)?;
         Ok(Self {
+            plain: fields.iter().all(|field| field.slot.is_plain()),
+            values: vec![0.0; fields.len()],
             slots: fields.iter().map(|field| field.slot).collect(),
             fields,
             recent: Recent::new(&classes),
@@ -185,7 +189,6 @@ impl Analysis {
                 depth,
                 weights: weight.is_some(),
             },
-            values: Vec::new(),
             weight: weight.map(|field| field.slot),
             freq: freq.map(|field| field.slot),
             rules: Rules {
@@ -315,9 +318,7 @@ impl Analysis {
         let Some(group) = self.group_of(groups, row)? else {
             return Ok(());
         };
-        self.values.clear();
-        let values = self.slots.iter().map(|slot| slot.number(row));
-        self.values.extend(values);
+        self.read(row);
         groups.add(group, &self.values, times, weight);
         if self.with_values {
             for (variable, value) in self.values.iter().enumerate() {
@@ -327,6 +328,20 @@ impl Analysis {
             }
         }
         Ok(())
+    }
+
+    /// Reads the analysis variables of a row.
+    #[inline]
+    fn read(&mut self, row: &[u8]) {
+        let places = self.values.iter_mut().zip(&self.slots);
+        if !self.plain {
+            places.for_each(|(value, slot)| *value = slot.number(row));
+            return;
+        }
+        for (value, slot) in places {
+            let bytes = row[slot.offset as usize..].first_chunk();
+            *value = f64::from_le_bytes(*bytes.expect("a row has whole variables"));
+        }
     }
 
     /// The group of a row, made if it is new; `None` if the row is left out.

@@ -2,7 +2,7 @@
 //! stack: the form in which most expressions of a DATA step are evaluated. Results, missing values and
 //! what is counted are those of the tree it is made from.
 
-use sas7bdat::{Kind, missing};
+use sas7bdat::missing;
 
 use super::evaluate::{Events, holds, order_key, unusual};
 use super::{Arithmetic, Number, Relation, Slot};
@@ -78,7 +78,7 @@ fn is_compound(number: &Number) -> bool {
 
 /// The place of a variable that lies in its row as a number in memory does.
 fn plain(slot: &Slot) -> Option<u32> {
-    (slot.kind == Kind::Numeric && slot.length == 8 && !slot.big_endian).then_some(slot.offset)
+    slot.is_plain().then_some(slot.offset)
 }
 
 /// Appends the steps of `number`, with `depth` values on the stack; `None` if that takes more of them
@@ -229,6 +229,7 @@ pub(super) fn compare(relation: Relation, left: f64, right: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use base::random::Stream;
+    use sas7bdat::Kind;
 
     use super::*;
 

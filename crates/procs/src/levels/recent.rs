@@ -3,25 +3,20 @@
 
 use super::ClassVariable;
 
-/// Rows that are remembered; each takes the place of the one before it there.
-const PLACES: usize = 1 << 12;
+/// Rows that are remembered. Two places side by side are tried for each.
+const PLACES: usize = 1 << 13;
 /// Eight bytes each of a row's values; longer ones are not remembered.
 const WORDS_MAX: usize = 4;
+/// In the place of a group: the row is left out.
+const LEFT_OUT: u32 = u32::MAX;
 
 /// Answers to rows seen before.
 pub(crate) struct Recent {
     /// Pieces of a row that decide: first byte and how many, up to eight.
     pieces: Vec<(usize, usize)>,
-    places: Vec<Seen>,
-    /// Answers of before [`forget`](Self::forget) have another one.
-    age: u32,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Seen {
-    words: [u64; WORDS_MAX],
-    /// The group, or that the row is left out.
-    group: Option<u32>,
+    /// By place: a word of each piece, then the age and the group.
+    seen: Vec<u64>,
+    /// Answers of another age were forgotten.
     age: u32,
 }
 
@@ -41,8 +36,8 @@ impl Recent {
             pieces.extend((start..end).step_by(8).map(|at| (at, (end - at).min(8))));
         }
         (pieces.len() <= WORDS_MAX).then(|| Self {
+            seen: vec![0; PLACES * (pieces.len() + 1)],
             pieces,
-            places: vec![Seen::default(); PLACES],
             age: 1,
         })
     }
@@ -61,47 +56,69 @@ impl Recent {
             reason = "the upper bits of a hash are a place"
         )]
         let place = (hash >> (64 - PLACES.trailing_zeros())) as usize;
-        let seen = &self.places[place];
-        if seen.age == self.age && seen.words == words {
-            return Ok(seen.group.map(|group| group as usize));
+        for place in [place, place ^ 1] {
+            let (known, answer) = self.at(place);
+            if known == &words[..self.pieces.len()]
+                && let Some(group) = self.answer(answer)
+            {
+                return Ok((group != LEFT_OUT).then_some(group as usize));
+            }
         }
         Err(Unseen { words, place })
     }
 
     /// Remembers what a row led to.
     pub(crate) fn remember(&mut self, unseen: &Unseen, group: Option<usize>) {
-        let group = match group.map(u32::try_from) {
-            None => None,
-            Some(Ok(group)) => Some(group),
-            Some(Err(_)) => return,
+        let Ok(group) = u32::try_from(group.unwrap_or(LEFT_OUT as usize)) else {
+            return;
         };
-        self.places[unseen.place] = Seen {
-            words: unseen.words,
-            group,
-            age: self.age,
+        let other = unseen.place ^ 1;
+        let taken = |place| self.answer(self.at(place).1).is_some();
+        let place = if taken(unseen.place) && !taken(other) {
+            other
+        } else {
+            unseen.place
         };
+        let words = self.pieces.len();
+        let start = place * (words + 1);
+        self.seen[start..start + words].copy_from_slice(&unseen.words[..words]);
+        self.seen[start + words] = u64::from(self.age) << 32 | u64::from(group);
     }
 
     /// Groups have other numbers from now on.
     pub(crate) fn forget(&mut self) {
         self.age = self.age.wrapping_add(1);
         if self.age == 0 {
-            self.places.fill(Seen::default());
+            self.seen.fill(0);
             self.age = 1;
         }
+    }
+
+    #[inline]
+    fn at(&self, place: usize) -> (&[u64], u64) {
+        let words = self.pieces.len();
+        let start = place * (words + 1);
+        (&self.seen[start..start + words], self.seen[start + words])
+    }
+
+    /// The group of an answer that was not forgotten.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the lower half is the group"
+    )]
+    fn answer(&self, answer: u64) -> Option<u32> {
+        (answer >> 32 == u64::from(self.age)).then_some(answer as u32)
     }
 }
 
 /// Up to eight bytes as a number that no others of that length have.
 #[inline]
 fn word_of(bytes: &[u8]) -> u64 {
-    let four = |bytes: &[u8]| bytes.first_chunk().copied().map(u32::from_le_bytes);
+    let four = |bytes: &[u8]| bytes.first_chunk().copied().map_or(0, u32::from_le_bytes);
     match bytes.len() {
         8.. => bytes.first_chunk().copied().map_or(0, u64::from_le_bytes),
-        4..8 => {
-            let last = four(&bytes[bytes.len() - 4..]);
-            u64::from(four(bytes).unwrap_or(0)) | u64::from(last.unwrap_or(0)) << 32
-        }
+        4..8 => u64::from(four(bytes)) | u64::from(four(&bytes[bytes.len() - 4..])) << 32,
         _ => bytes
             .iter()
             .fold(0, |word, byte| word << 8 | u64::from(*byte)),

@@ -128,7 +128,7 @@ impl Registers {
 
     fn load(&mut self, to: Register, slot: &Slot, rows: &Rows<'_>, active: &Active) {
         let (bytes, row_bytes) = (rows.bytes, rows.row_bytes);
-        if slot.length != 8 || slot.big_endian {
+        if !slot.is_plain() {
             self.make(to, active, |_, row| slot.number(row_of(rows, row)));
             return;
         }
