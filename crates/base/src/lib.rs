@@ -14,3 +14,4 @@ pub mod random;
 pub mod rowhash;
 pub mod store;
 pub mod units;
+pub mod word;

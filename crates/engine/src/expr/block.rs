@@ -165,7 +165,9 @@ pub enum Op {
     Function(Register, OfNumbers, Vec<Operand>),
     /// A function of numbers of the table.
     General(Register, Box<General>, Vec<Operand>),
-    /// A condition on texts.
+    /// Whether a text variable is one of these texts, which are as long as it is.
+    IsText(Register, Slot, Vec<Vec<u8>>),
+    /// Any other condition on texts.
     OfTexts(Register, Box<Number>),
     /// A value as it is.
     Copy(Register, Operand),

@@ -1,6 +1,8 @@
 //! Which group the values of rows led to lately, by the bytes that the class variables have in a row:
 //! most rows need no key made, no format applied and no table searched.
 
+use base::word::word_of;
+
 use super::ClassVariable;
 
 /// Rows that are remembered. Two places side by side are tried for each.
@@ -58,9 +60,8 @@ impl Recent {
         let place = (hash >> (64 - PLACES.trailing_zeros())) as usize;
         for place in [place, place ^ 1] {
             let (known, answer) = self.at(place);
-            if known == &words[..self.pieces.len()]
-                && let Some(group) = self.answer(answer)
-            {
+            let same = known.iter().zip(&words).all(|(known, word)| known == word);
+            if same && let Some(group) = self.answer(answer) {
                 return Ok((group != LEFT_OUT).then_some(group as usize));
             }
         }
@@ -109,18 +110,5 @@ impl Recent {
     )]
     fn answer(&self, answer: u64) -> Option<u32> {
         (answer >> 32 == u64::from(self.age)).then_some(answer as u32)
-    }
-}
-
-/// Up to eight bytes as a number that no others of that length have.
-#[inline]
-fn word_of(bytes: &[u8]) -> u64 {
-    let four = |bytes: &[u8]| bytes.first_chunk().copied().map_or(0, u32::from_le_bytes);
-    match bytes.len() {
-        8.. => bytes.first_chunk().copied().map_or(0, u64::from_le_bytes),
-        4..8 => u64::from(four(bytes)) | u64::from(four(&bytes[bytes.len() - 4..])) << 32,
-        _ => bytes
-            .iter()
-            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Asked {
 /// The shift of a group is moved first after so many rows, then after so many times as many each.
 const RECENTRE: f64 = 16.0;
 
-/// Cells by group and variable. Vectors of what is not asked for stay empty.
+/// Cells by group and variable.
 #[derive(Debug)]
 pub(super) struct Cells {
     variables: usize,
@@ -28,14 +28,10 @@ pub(super) struct Cells {
     recentre_at: Vec<f64>,
     /// Missing values, with FREQ.
     missing: Vec<f64>,
-    sums: Vec<f64>,
-    weights: Vec<f64>,
-    least: Vec<f64>,
-    greatest: Vec<f64>,
-    /// About which points the powers are taken; NaN before the first value.
-    shifts: Vec<f64>,
-    /// Sums of the first to fourth powers.
-    powers: [Vec<f64>; 4],
+    /// What a row changes, by group, so that it lies together: of every kind that is asked for, a
+    /// value of each variable. The kinds are, in this order: sums; weights; least and greatest
+    /// values; shifts (about which powers are taken, NaN before the first value) and sums of powers.
+    kinds: Vec<f64>,
 }
 
 impl Cells {
@@ -46,13 +42,17 @@ impl Cells {
             frequencies: Vec::new(),
             recentre_at: Vec::new(),
             missing: Vec::new(),
-            sums: Vec::new(),
-            weights: Vec::new(),
-            least: Vec::new(),
-            greatest: Vec::new(),
-            shifts: Vec::new(),
-            powers: Default::default(),
+            kinds: Vec::new(),
         }
+    }
+
+    /// How many values of a variable are kept, in `kinds`.
+    fn kept(&self) -> usize {
+        let powers = self.asked.depth.powers();
+        1 + usize::from(self.asked.weights)
+            + 2 * usize::from(self.asked.extremes)
+            + powers
+            + usize::from(powers > 0)
     }
 
     /// One group of one variable with these values.
@@ -75,13 +75,7 @@ impl Cells {
 
     /// Memory of a group, bytes.
     pub(super) fn bytes_each(&self) -> usize {
-        let powers = self.asked.depth.powers();
-        let kept = 2
-            + usize::from(self.asked.weights)
-            + 2 * usize::from(self.asked.extremes)
-            + powers
-            + usize::from(powers > 0);
-        (2 + kept * self.variables) * size_of::<f64>()
+        (2 + (1 + self.kept()) * self.variables) * size_of::<f64>()
     }
 
     /// Number of groups.
@@ -93,22 +87,12 @@ impl Cells {
     pub(super) fn add_group(&mut self) {
         self.frequencies.push(0.0);
         self.recentre_at.push(RECENTRE);
-        let cells = self.groups() * self.variables;
-        self.missing.resize(cells, 0.0);
-        self.sums.resize(cells, 0.0);
-        if self.asked.weights {
-            self.weights.resize(cells, 0.0);
-        }
-        if self.asked.extremes {
-            self.least.resize(cells, f64::INFINITY);
-            self.greatest.resize(cells, f64::NEG_INFINITY);
-        }
-        let powers = self.asked.depth.powers();
-        if powers > 0 {
-            self.shifts.resize(cells, f64::NAN);
-        }
-        for power in &mut self.powers[..powers] {
-            power.resize(cells, 0.0);
+        self.missing.resize(self.groups() * self.variables, 0.0);
+        self.kinds
+            .resize(self.groups() * self.kept() * self.variables, 0.0);
+        let group = self.groups() - 1;
+        for variable in 0..self.variables {
+            self.set(group, variable, &Cell::default());
         }
     }
 
@@ -120,70 +104,49 @@ impl Cells {
     /// Adds a row, `times` times, with a weight: a value or NaN of every variable.
     #[inline]
     pub(super) fn add(&mut self, group: usize, values: &[f64], times: f64, weight: f64) {
-        let here = group * self.variables..(group + 1) * self.variables;
+        let (variables, bytes) = (self.variables, self.kept() * self.variables);
         let weight = weight * times;
         self.frequencies[group] += times;
+        let (sums, rest) = self.kinds[group * bytes..(group + 1) * bytes].split_at_mut(variables);
         let mut complete = true;
-        for (sum, value) in self.sums[here.clone()].iter_mut().zip(values) {
+        for (sum, value) in sums.iter_mut().zip(values) {
             complete &= !value.is_nan();
             *sum += if value.is_nan() { 0.0 } else { weight * value };
         }
         if !complete {
-            for (missing, value) in self.missing[here.clone()].iter_mut().zip(values) {
+            let missing = &mut self.missing[group * variables..(group + 1) * variables];
+            for (missing, value) in missing.iter_mut().zip(values) {
                 *missing += if value.is_nan() { times } else { 0.0 };
             }
         }
+        let mut rest = rest;
         if self.asked.weights {
-            for (weights, value) in self.weights[here.clone()].iter_mut().zip(values) {
+            let (weights, others) = rest.split_at_mut(variables);
+            for (weights, value) in weights.iter_mut().zip(values) {
                 *weights += if value.is_nan() { 0.0 } else { weight };
             }
+            rest = others;
         }
         if self.asked.extremes {
-            for (least, value) in self.least[here.clone()].iter_mut().zip(values) {
+            let (extremes, others) = rest.split_at_mut(2 * variables);
+            let (least, greatest) = extremes.split_at_mut(variables);
+            for (least, value) in least.iter_mut().zip(values) {
                 *least = if *value < *least { *value } else { *least };
             }
-            for (greatest, value) in self.greatest[here.clone()].iter_mut().zip(values) {
+            for (greatest, value) in greatest.iter_mut().zip(values) {
                 *greatest = if *value > *greatest {
                     *value
                 } else {
                     *greatest
                 };
             }
+            rest = others;
         }
         if self.asked.depth > Depth::Sums {
-            self.add_powers(group, values, weight);
-        }
-    }
-
-    #[inline]
-    fn add_powers(&mut self, group: usize, values: &[f64], weight: f64) {
-        let here = group * self.variables..(group + 1) * self.variables;
-        let [first, second, third, fourth] = &mut self.powers;
-        let places = self.shifts[here.clone()].iter_mut().zip(values);
-        let low = first[here.clone()]
-            .iter_mut()
-            .zip(&mut second[here.clone()]);
-        for ((shift, value), (first, second)) in places.zip(low) {
-            // The first value that is not missing is the first shift.
-            *shift = if shift.is_nan() { *value } else { *shift };
-            let distance = value - *shift;
-            let distance = if distance.is_nan() { 0.0 } else { distance };
-            *first += weight * distance;
-            *second += weight * distance * distance;
-        }
-        if self.asked.depth == Depth::Powers {
-            let places = self.shifts[here.clone()].iter().zip(values);
-            let high = third[here.clone()].iter_mut().zip(&mut fourth[here]);
-            for ((shift, value), (third, fourth)) in places.zip(high) {
-                let distance = value - shift;
-                let distance = if distance.is_nan() { 0.0 } else { distance };
-                let cube = weight * distance * distance * distance;
-                *third += cube;
-                *fourth += cube * distance;
+            add_powers(rest, values, weight, self.asked.depth);
+            if self.frequencies[group] >= self.recentre_at[group] {
+                self.recentre(group);
             }
-        }
-        if self.frequencies[group] >= self.recentre_at[group] {
-            self.recentre(group);
         }
     }
 
@@ -199,47 +162,62 @@ impl Cells {
 
     /// What was accumulated of a variable in a group.
     pub(super) fn cell(&self, group: usize, variable: usize) -> Cell {
-        let at = group * self.variables + variable;
-        let of = |kept: &[f64], without: f64| kept.get(at).copied().unwrap_or(without);
-        let missing = self.missing[at];
+        let first = group * self.kept() * self.variables + variable;
+        let mut kinds = self.kinds[first..].iter().step_by(self.variables).copied();
+        let mut next = || kinds.next().unwrap_or_default();
+        let missing = self.missing[group * self.variables + variable];
         let n = self.frequencies[group] - missing;
-        let [first, second, third, fourth] = &self.powers;
-        let shift = of(&self.shifts, 0.0);
-        Cell {
+        let mut cell = Cell {
             n,
             missing,
-            weights: of(&self.weights, n),
-            sum: self.sums[at],
-            min: of(&self.least, f64::INFINITY),
-            max: of(&self.greatest, f64::NEG_INFINITY),
-            shift: if shift.is_nan() { 0.0 } else { shift },
-            first: of(first, 0.0),
-            second: of(second, 0.0),
-            third: of(third, 0.0),
-            fourth: of(fourth, 0.0),
+            weights: n,
+            sum: next(),
+            ..Cell::default()
+        };
+        if self.asked.weights {
+            cell.weights = next();
         }
+        if self.asked.extremes {
+            (cell.min, cell.max) = (next(), next());
+        }
+        if self.asked.depth > Depth::Sums {
+            let shift = next();
+            cell.shift = if shift.is_nan() { 0.0 } else { shift };
+            (cell.first, cell.second) = (next(), next());
+        }
+        if self.asked.depth == Depth::Powers {
+            (cell.third, cell.fourth) = (next(), next());
+        }
+        cell
     }
 
     /// Stores a cell; its count comes from the group's rows.
     fn set(&mut self, group: usize, variable: usize, cell: &Cell) {
-        let at = group * self.variables + variable;
-        let put = |kept: &mut Vec<f64>, value: f64| {
-            if let Some(place) = kept.get_mut(at) {
-                *place = value;
+        let asked = self.asked;
+        self.missing[group * self.variables + variable] = cell.missing;
+        let first = group * self.kept() * self.variables + variable;
+        let mut kinds = self.kinds[first..].iter_mut().step_by(self.variables);
+        let mut put = |value| {
+            if let Some(kind) = kinds.next() {
+                *kind = value;
             }
         };
-        put(&mut self.missing, cell.missing);
-        put(&mut self.sums, cell.sum);
-        put(&mut self.weights, cell.weights);
-        put(&mut self.least, cell.min);
-        put(&mut self.greatest, cell.max);
-        put(
-            &mut self.shifts,
-            if cell.n > 0.0 { cell.shift } else { f64::NAN },
-        );
-        let powers = [cell.first, cell.second, cell.third, cell.fourth];
-        for (kept, power) in self.powers.iter_mut().zip(powers) {
-            put(kept, power);
+        put(cell.sum);
+        if asked.weights {
+            put(cell.weights);
+        }
+        if asked.extremes {
+            put(cell.min);
+            put(cell.max);
+        }
+        if asked.depth > Depth::Sums {
+            put(if cell.n > 0.0 { cell.shift } else { f64::NAN });
+            put(cell.first);
+            put(cell.second);
+        }
+        if asked.depth == Depth::Powers {
+            put(cell.third);
+            put(cell.fourth);
         }
     }
 
@@ -261,6 +239,34 @@ impl Cells {
         self.frequencies[group] += frequency;
         for (variable, cell) in merged.iter().enumerate() {
             self.set(group, variable, cell);
+        }
+    }
+}
+
+/// Adds to shifts and sums of powers.
+#[inline]
+fn add_powers(kinds: &mut [f64], values: &[f64], weight: f64, depth: Depth) {
+    let (shifts, rest) = kinds.split_at_mut(values.len());
+    let (first, rest) = rest.split_at_mut(values.len());
+    let (second, rest) = rest.split_at_mut(values.len());
+    let places = shifts.iter_mut().zip(values);
+    for ((shift, value), (first, second)) in places.zip(first.iter_mut().zip(second)) {
+        // The first value that is not missing is the first shift.
+        *shift = if shift.is_nan() { *value } else { *shift };
+        let distance = value - *shift;
+        let distance = if distance.is_nan() { 0.0 } else { distance };
+        *first += weight * distance;
+        *second += weight * distance * distance;
+    }
+    if depth == Depth::Powers {
+        let (third, fourth) = rest.split_at_mut(values.len());
+        let places = shifts.iter().zip(values);
+        for ((shift, value), (third, fourth)) in places.zip(third.iter_mut().zip(fourth)) {
+            let distance = value - shift;
+            let distance = if distance.is_nan() { 0.0 } else { distance };
+            let cube = weight * distance * distance * distance;
+            *third += cube;
+            *fourth += cube * distance;
         }
     }
 }

@@ -4,9 +4,10 @@ use sas7bdat::Kind;
 
 use super::{Condition, Op, Operand, Register, Registers, Vector};
 use crate::expr::code::{Code, Step};
+use crate::expr::evaluate::trimmed;
 use crate::expr::function::table::Run;
 use crate::expr::general::General;
-use crate::expr::{Number, Slot, Text, Value};
+use crate::expr::{Number, Relation, Slot, Text, Value};
 
 /// Where the value of a variable is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -148,8 +149,11 @@ impl<P: Places> Compiler<P> {
             | Number::InText(..)
             | Number::Like { .. }
             | Number::Blank(_) => {
-                let condition = Box::new(self.of_texts(number)?);
-                self.push(ops, |to| Op::OfTexts(to, condition))
+                let condition = self.of_texts(number)?;
+                match one_of(&condition) {
+                    Some((slot, texts)) => self.push(ops, |to| Op::IsText(to, slot, texts)),
+                    None => self.push(ops, |to| Op::OfTexts(to, Box::new(condition))),
+                }
             }
             Number::Element(_) | Number::FromText(..) => None,
         }
@@ -304,6 +308,30 @@ impl<P: Places> Compiler<P> {
             _ => None,
         }
     }
+}
+
+/// The variable and the texts of a condition that it is one of them. Each is made as long as the
+/// variable; one that is longer cannot be its value.
+fn one_of(condition: &Number) -> Option<(Slot, Vec<Vec<u8>>)> {
+    let (slot, texts) = match condition {
+        Number::CompareText {
+            relation: Relation::Equal,
+            left: Text::Variable(slot),
+            right: Text::Constant(text),
+            prefix: false,
+        } => (slot, vec![text.as_slice()]),
+        Number::InText(Text::Variable(slot), texts) => {
+            (slot, texts.iter().map(Vec::as_slice).collect())
+        }
+        _ => return None,
+    };
+    let padded = texts.into_iter().map(trimmed).map(|text| {
+        let mut padded = text.to_vec();
+        padded.resize((slot.length as usize).max(text.len()), b' ');
+        padded
+    });
+    let fits = |text: &Vec<u8>| text.len() == slot.length as usize;
+    Some((*slot, padded.filter(fits).collect()))
 }
 
 /// A number as it lies in memory.

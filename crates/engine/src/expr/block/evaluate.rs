@@ -1,5 +1,6 @@
 //! Carrying out the steps of an expression over the rows of a block.
 
+use base::word::word_of;
 use sas7bdat::{Rows, missing};
 
 use super::{Active, Op, Operand, ROWS_MAX, Register, Registers};
@@ -79,6 +80,7 @@ impl Registers {
             Op::General(to, call, arguments) => {
                 self.general(*to, call, arguments, active, events);
             }
+            Op::IsText(to, slot, texts) => self.is_text(*to, slot, texts, rows, active),
             Op::OfTexts(to, condition) => self.make(*to, active, |_, row| {
                 condition.value(row_of(rows, row), events)
             }),
@@ -137,6 +139,28 @@ impl Registers {
         self.make(to, active, |_, row| {
             let value = bytes.get(row * row_bytes..).and_then(<[u8]>::first_chunk);
             value.map_or(0.0, |value| f64::from_le_bytes(*value))
+        });
+    }
+
+    fn is_text(
+        &mut self,
+        to: Register,
+        slot: &Slot,
+        texts: &[Vec<u8>],
+        rows: &Rows<'_>,
+        active: &Active,
+    ) {
+        if slot.length > 8 {
+            self.make(to, active, |_, row| {
+                let text = slot.bytes(row_of(rows, row));
+                truth(texts.iter().any(|one| one == text))
+            });
+            return;
+        }
+        let words: Vec<u64> = texts.iter().map(|text| word_of(text)).collect();
+        self.make(to, active, |_, row| {
+            let word = word_of(slot.bytes(row_of(rows, row)));
+            truth(words.contains(&word))
         });
     }
 
