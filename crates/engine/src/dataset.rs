@@ -8,6 +8,7 @@ pub mod extend;
 pub mod files;
 pub mod hash;
 pub mod input;
+pub(crate) mod locks;
 pub mod options;
 pub mod output;
 mod selection;

@@ -3,6 +3,7 @@
 mod assign;
 mod automatic;
 mod host;
+mod lock;
 mod world;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use lang::ast::{Global, GlobalKind, ProcStep, Setting, Step};
 use lang::{Macros, SourceLine, Trace};
 
 use crate::accounting::{Account, StepSummary};
+use crate::dataset::locks::Locks;
 use crate::datastep;
 use crate::failure::{Failure, FailureLine, Outcome, placed};
 use crate::library::{Libraries, Library};
@@ -157,6 +159,7 @@ impl Session {
             sort: None,
             indexed: std::collections::BTreeSet::new(),
             writers: Arc::default(),
+            locks: Locks::default(),
             aftermath: Vec::new(),
             last_dataset: None,
         };
@@ -393,12 +396,10 @@ impl Session {
     /// After an error in a batch program the steps that follow are checked but not run; with
     /// ERRORABEND nothing follows.
     fn met_error(&mut self) {
-        if self.world.options.errorabend {
-            self.world
-                .log
-                .error("SAS ended due to errors.\nYou specified: OPTIONS ERRORABEND;.");
-            self.ended = true;
-        } else if self.world.options.syntaxcheck && !self.syntax_check {
+        if self.abend() {
+            return;
+        }
+        if self.world.options.syntaxcheck && !self.syntax_check {
             self.syntax_check = true;
             self.world.note(
                 "SAS set option OBS=0 and will continue to check statements. \nThis might cause \
@@ -407,7 +408,24 @@ impl Session {
         }
     }
 
+    /// Ends the session after an error if ERRORABEND says so.
+    fn abend(&mut self) -> bool {
+        if self.world.options.errorabend {
+            self.world
+                .log
+                .error("SAS ended due to errors.\nYou specified: OPTIONS ERRORABEND;.");
+            self.ended = true;
+        }
+        self.ended
+    }
+
     fn failed(&mut self, failure: &Failure, stopped: &str) {
+        self.tell(failure);
+        self.world.note(stopped);
+    }
+
+    /// The lines of a failure.
+    fn tell(&mut self, failure: &Failure) {
         for line in &failure.lines {
             match line {
                 FailureLine::Program(diagnostic) => self.world.log.diagnostic(diagnostic),
@@ -415,7 +433,6 @@ impl Session {
                 FailureLine::Detail(text) => self.world.log.line(text),
             }
         }
-        self.world.note(stopped);
     }
 
     fn global(&mut self, global: &Global) {
@@ -436,6 +453,11 @@ impl Session {
                     .set_title(*footnote, *number, text.clone());
             }
             GlobalKind::Filename { .. } => self.filename(&global.kind),
+            GlobalKind::Lock {
+                dataset,
+                action,
+                quiet,
+            } => self.lock(dataset, *action, *quiet),
             GlobalKind::EndSas => self.ended = true,
             GlobalKind::Appearance(statement) => self.world.note(&format!(
                 "The {statement} statement has no effect: procedure output is plain text."

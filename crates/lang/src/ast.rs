@@ -76,8 +76,28 @@ pub enum GlobalKind {
     Put(String),
     /// ODS or GOPTIONS, which say how output looks.
     Appearance(String),
+    /// `LOCK libref.member;`
+    Lock {
+        /// The data set.
+        dataset: DatasetRef,
+        /// What is asked.
+        action: LockAction,
+        /// NOMSG: nothing goes to the log.
+        quiet: bool,
+    },
     /// `ENDSAS;`
     EndSas,
+}
+
+/// What a LOCK statement asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockAction {
+    /// Nobody else may use the data set from now on.
+    Lock,
+    /// CLEAR: others may.
+    Clear,
+    /// LIST, QUERY, SHOW: whether it is locked.
+    List,
 }
 
 /// Where a library has its members.

@@ -1,8 +1,9 @@
 //! Global statements: they act at once, also in the middle of a step.
 
-use crate::ast::{Global, GlobalKind, Location, Token, TokenKind};
+use crate::ast::{Global, GlobalKind, Location, LockAction, Token, TokenKind};
 use crate::cursor::{Cursor, Parsed, word};
-use crate::keywords::{GLOBAL_EVEN_IN_PROCEDURES, GLOBAL_NOT_YET, is_one_of};
+use crate::finding;
+use crate::support::{Support, Word};
 
 /// Longest libref.
 const LIBREF_CHARACTERS_MAX: usize = 8;
@@ -10,12 +11,173 @@ const LIBREF_CHARACTERS_MAX: usize = 8;
 /// Highest number of TITLE and FOOTNOTE.
 const TITLES_MAX: u8 = 10;
 
+/// Highest number of AXIS, LEGEND and the like.
+const GRAPHICS_MAX: u8 = 255;
+
 /// Where a statement stands: the same word can be global in one place and a variable in another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Open,
     DataStep,
     Procedure,
+}
+
+/// Reads a statement from behind its name; the number is that of TITLE2.
+type Read = fn(&mut Cursor<'_>, u8) -> Parsed<GlobalKind>;
+
+/// A global statement.
+struct Entry {
+    name: &'static str,
+    /// Highest number behind its name, 0 if there is none.
+    numbers: u8,
+    kind: Kind,
+}
+
+enum Kind {
+    /// Read everywhere.
+    Read(Read, Support),
+    /// Known and refused. Procedures may have a statement of their own of this name.
+    Refused,
+    /// Known and refused, in procedures too.
+    RefusedEverywhere,
+}
+
+const fn read(name: &'static str, read: Read, support: Support) -> Entry {
+    Entry {
+        name,
+        numbers: 0,
+        kind: Kind::Read(read, support),
+    }
+}
+
+const fn refused(name: &'static str) -> Entry {
+    Entry {
+        name,
+        numbers: 0,
+        kind: Kind::Refused,
+    }
+}
+
+const fn refused_everywhere(name: &'static str) -> Entry {
+    Entry {
+        kind: Kind::RefusedEverywhere,
+        ..refused(name)
+    }
+}
+
+const fn numbered(numbers: u8, entry: Entry) -> Entry {
+    Entry { numbers, ..entry }
+}
+
+/// The global statements.
+static STATEMENTS: &[Entry] = &[
+    read("ENDSAS", |_, _| Ok(GlobalKind::EndSas), Support::all("")),
+    read(
+        "FILENAME",
+        |cursor, _| filename(cursor),
+        Support::part(
+            "a path, DISK, TEMP (a file in WORK), options of INFILE and FILE, CLEAR",
+            "other devices, several files, LIST",
+        ),
+    ),
+    numbered(
+        TITLES_MAX,
+        read(
+            "FOOTNOTE",
+            |cursor, number| title(cursor, true, number),
+            TITLES,
+        ),
+    ),
+    read(
+        "GOPTIONS",
+        |_, _| Ok(appearance("GOPTIONS")),
+        Support::all("noted: it has no effect"),
+    ),
+    read(
+        "LIBNAME",
+        |cursor, _| libname(cursor),
+        Support::part(
+            "engines V9 and BASE; several directories and librefs (searched in order; new data sets \
+             go to the first, others are changed where they are); FILELOCKS=, COMPRESS=, BUFSIZE=, \
+             ACCESS=READONLY; CLEAR",
+            "LIST, WORK in a concatenation, other engines and options",
+        ),
+    ),
+    read(
+        "LOCK",
+        |cursor, _| lock(cursor),
+        Support::part(
+            "a data set; CLEAR, LIST, QUERY, SHOW, NOMSG; SYSLCKRC",
+            "libraries, other member types",
+        ),
+    ),
+    read(
+        "ODS",
+        |cursor, _| ods(cursor),
+        Support::part("noted: it has no effect", "ODS OUTPUT, DOCUMENT, PACKAGE"),
+    ),
+    read(
+        "OPTIONS",
+        |cursor, _| options(cursor),
+        Support::part("the system options below", "others"),
+    ),
+    numbered(
+        TITLES_MAX,
+        read(
+            "TITLE",
+            |cursor, number| title(cursor, false, number),
+            TITLES,
+        ),
+    ),
+    numbered(GRAPHICS_MAX, refused("AXIS")),
+    refused("CATNAME"),
+    refused("CHECKPOINT"),
+    refused_everywhere("DM"),
+    refused("ENDRSUBMIT"),
+    refused("KILLTASK"),
+    numbered(GRAPHICS_MAX, refused("LEGEND")),
+    refused("LISTTASK"),
+    refused("MISSING"),
+    refused("PAGE"),
+    numbered(GRAPHICS_MAX, refused("PATTERN")),
+    refused("RDISPLAY"),
+    refused("RESETLINE"),
+    refused("RGET"),
+    refused("RSUBMIT"),
+    refused("SASFILE"),
+    refused("SIGNOFF"),
+    refused("SIGNON"),
+    refused("SKIP"),
+    numbered(GRAPHICS_MAX, refused("SYMBOL")),
+    refused_everywhere("SYSTASK"),
+    refused_everywhere("WAITFOR"),
+    refused_everywhere("X"),
+];
+
+/// TITLE and FOOTNOTE.
+const TITLES: Support = Support::part("texts, with numbers 1 to 10", "options of graphics");
+
+/// The global statements, for COMPAT.md.
+pub fn global_statements() -> impl Iterator<Item = Word> {
+    STATEMENTS.iter().map(|entry| Word {
+        name: entry.name,
+        support: match &entry.kind {
+            Kind::Read(_, support) => Some(*support),
+            Kind::Refused | Kind::RefusedEverywhere => None,
+        },
+    })
+}
+
+impl Entry {
+    /// The number behind the name in `word`, upper case; `None` if it is another statement.
+    fn number(&self, word: &str) -> Option<u8> {
+        let digits = word.strip_prefix(self.name)?;
+        if digits.is_empty() {
+            return Some(1);
+        }
+        let number = digits.parse().ok()?;
+        (1..=self.numbers).contains(&number).then_some(number)
+    }
 }
 
 /// The global statement that these tokens are; `None` if they are none.
@@ -36,41 +198,18 @@ pub(crate) fn global(tokens: &[Token], place: Place) -> Option<Parsed<Global>> {
     if variable {
         return None;
     }
+    let found = |entry: &'static Entry| Some((entry, entry.number(&name)?));
+    let (entry, number) = STATEMENTS.iter().find_map(found)?;
     let mut cursor = Cursor::new(tokens, &first.span);
-    let kind = match name.as_str() {
-        "OPTIONS" => {
+    let kind = match entry.kind {
+        Kind::Read(read, _) => {
             cursor.next();
-            options(&mut cursor)
+            read(&mut cursor, number)
         }
-        "LIBNAME" => {
-            cursor.next();
-            libname(&mut cursor)
+        Kind::Refused if place == Place::Procedure => return None,
+        Kind::Refused | Kind::RefusedEverywhere => {
+            Err(cursor.not_yet(format!("{} statement", entry.name)))
         }
-        "FILENAME" => {
-            cursor.next();
-            filename(&mut cursor)
-        }
-        "ENDSAS" => Ok(GlobalKind::EndSas),
-        "ODS" | "GOPTIONS" => {
-            cursor.next();
-            appearance(&mut cursor, &name)
-        }
-        _ => match title_number(&name) {
-            Some((footnote, number)) => {
-                cursor.next();
-                title(&mut cursor, footnote, number)
-            }
-            None => {
-                let table = match place {
-                    Place::Procedure => GLOBAL_EVEN_IN_PROCEDURES,
-                    Place::Open | Place::DataStep => GLOBAL_NOT_YET,
-                };
-                if !is_one_of(&name, table) {
-                    return None;
-                }
-                Err(cursor.not_yet(format!("{name} statement")))
-            }
-        },
     };
     Some(kind.map(|kind| Global {
         span: first.span.clone(),
@@ -78,15 +217,20 @@ pub(crate) fn global(tokens: &[Token], place: Place) -> Option<Parsed<Global>> {
     }))
 }
 
-/// ODS and GOPTIONS say how output looks. What makes data sets of it is something else.
-fn appearance(cursor: &mut Cursor<'_>, statement: &str) -> Parsed<GlobalKind> {
+/// ODS and GOPTIONS say how output looks.
+fn appearance(statement: &str) -> GlobalKind {
+    GlobalKind::Appearance(statement.to_owned())
+}
+
+/// What makes data sets of output is something else than how it looks.
+fn ods(cursor: &Cursor<'_>) -> Parsed<GlobalKind> {
     if let Some(word) = cursor.peek_word() {
         let word = word.to_ascii_uppercase();
-        if statement == "ODS" && matches!(word.as_str(), "OUTPUT" | "DOCUMENT" | "PACKAGE") {
+        if matches!(word.as_str(), "OUTPUT" | "DOCUMENT" | "PACKAGE") {
             return Err(cursor.not_yet(format!("ODS {word} statement")));
         }
     }
-    Ok(GlobalKind::Appearance(statement.to_owned()))
+    Ok(appearance("ODS"))
 }
 
 fn options(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
@@ -200,20 +344,34 @@ fn filename(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
     })
 }
 
-/// `TITLE3` is number 3; `None` if the word is no such statement.
-fn title_number(name: &str) -> Option<(bool, u8)> {
-    let (footnote, digits) = match name.strip_prefix("TITLE") {
-        Some(digits) => (false, digits),
-        None => (true, name.strip_prefix("FOOTNOTE")?),
-    };
-    let number = if digits.is_empty() {
-        1
-    } else {
-        digits.parse().ok()?
-    };
-    (1..=TITLES_MAX)
-        .contains(&number)
-        .then_some((footnote, number))
+/// `LOCK libref.member[.DATA] [CLEAR | LIST | QUERY | SHOW] [NOMSG];`
+fn lock(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
+    let dataset = cursor.dataset_name()?;
+    if dataset.libref.is_none() {
+        return Err(finding::not_yet(
+            &dataset.span,
+            "LOCK statement for a library",
+        ));
+    }
+    if cursor.eat_symbol(".") && !cursor.eat_word("DATA") {
+        return Err(cursor.not_yet("LOCK statement for this member type"));
+    }
+    let (mut action, mut quiet) = (LockAction::Lock, false);
+    while let Some(word) = cursor.peek_word() {
+        match word.to_ascii_uppercase().as_str() {
+            "CLEAR" => action = LockAction::Clear,
+            "LIST" | "QUERY" | "SHOW" => action = LockAction::List,
+            "NOMSG" => quiet = true,
+            _ => return Err(cursor.expected("CLEAR, LIST, QUERY, SHOW, NOMSG or ';'")),
+        }
+        cursor.next();
+    }
+    cursor.expect_end()?;
+    Ok(GlobalKind::Lock {
+        dataset,
+        action,
+        quiet,
+    })
 }
 
 fn title(cursor: &mut Cursor<'_>, footnote: bool, number: u8) -> Parsed<GlobalKind> {

@@ -7,31 +7,6 @@ pub(crate) const STEP_NOT_YET: &[&str] = &[
     "DESCRIBE", "EXECUTE",
 ];
 
-/// Global statements that are not there yet.
-pub(crate) const GLOBAL_NOT_YET: &[&str] = &[
-    "X",
-    "SYSTASK",
-    "WAITFOR",
-    "LOCK",
-    "DM",
-    "MISSING",
-    "PAGE",
-    "SKIP",
-    "CATNAME",
-    "RSUBMIT",
-    "ENDRSUBMIT",
-    "SIGNON",
-    "SIGNOFF",
-    "SASFILE",
-    "AXIS",
-    "SYMBOL",
-    "LEGEND",
-    "PATTERN",
-];
-
-/// Those of [`GLOBAL_NOT_YET`] that no procedure has as a statement of its own.
-pub(crate) const GLOBAL_EVEN_IN_PROCEDURES: &[&str] = &["X", "SYSTASK", "WAITFOR", "DM"];
-
 /// Words that start raw data lines.
 pub(crate) const DATA_LINES: &[&str] = &[
     "DATALINES",

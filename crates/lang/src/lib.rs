@@ -38,8 +38,11 @@ mod session;
 mod simple;
 mod source;
 mod step;
+mod support;
 mod textio;
 
+pub use self::global::global_statements;
 pub use self::macros::table::{Macros, Scope};
 pub use self::session::{Host, Pulled, Session, Trace, Tracing, resolve};
 pub use self::source::SourceLine;
+pub use self::support::{Support, Word};

@@ -78,8 +78,8 @@ impl Cursor<'_> {
             .collect())
     }
 
-    /// `lib.member` without options.
-    fn dataset_name(&mut self) -> Parsed<DatasetRef> {
+    /// `libref.member` without options.
+    pub(crate) fn dataset_name(&mut self) -> Parsed<DatasetRef> {
         if matches!(self.peek().map(|t| &t.kind), Some(TokenKind::Text(..))) {
             return Err(self.not_yet("data set named by a path in quotes"));
         }

@@ -5,6 +5,7 @@ mod names;
 
 use base::diag::Span;
 use base::store::Channel;
+use engine::dataset::files::moving;
 use engine::failure::{Failure, Outcome};
 use engine::index::build as index;
 use engine::library::{Library, Member};
@@ -205,8 +206,9 @@ fn rename(world: &mut World, library: &Library, old: &str, new: &str, span: &Spa
     world.note(&format!(
         "Changing the name {name} to {target} (memtype=DATA)."
     ));
-    let renamed = world.store.rename(channel, &old.path(), &new.path());
-    renamed.map_err(|error| Failure::store(&name, &error))?;
+    moving(world, &old, |world| {
+        world.store.rename(channel, &old.path(), &new.path())
+    })?;
     if indexed {
         index::rename(world, &old, &new)?;
     }
@@ -264,10 +266,7 @@ pub(crate) fn remove(world: &mut World, member: &Member, span: &Span) -> Outcome
     if there.is_none() {
         return Ok(false);
     }
-    world
-        .store
-        .remove(channel, &path)
-        .map_err(|error| Failure::store(&name, &error))?;
+    moving(world, member, |world| world.store.remove(channel, &path))?;
     index::remove(world, member)?;
     Ok(true)
 }

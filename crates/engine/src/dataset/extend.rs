@@ -134,7 +134,7 @@ impl Extension {
         let (path, bytes) = (self.member.path(), self.bytes);
         drop(self.writer);
         // What is behind the end does no harm; the space is given back if that is possible.
-        if let Ok(file) = world.store.open(self.channel, &path, Access::Update) {
+        if let Ok(file) = world.open_data(self.channel, &path, Access::Update) {
             let _ = file.truncate(bytes).and_then(|()| file.close());
         }
     }

@@ -46,13 +46,31 @@ impl sas7bdat::Source for FileSink {
     }
 }
 
+/// Deletes a data set, which must be there, or gives it another name: nobody may use it meanwhile, and
+/// a lock of the session ends.
+pub fn moving(
+    world: &mut World,
+    member: &Member,
+    act: impl FnOnce(&World) -> base::store::Result<()>,
+) -> Outcome<()> {
+    deny_read_only(member)?;
+    let file = match locking(world, member) {
+        Some(_) => Some(open_to_change(world, member)?),
+        None => None,
+    };
+    let failure = |error| Failure::store(&member.full_name(), &error);
+    act(world).map_err(failure)?;
+    world.locks.release(&member.path());
+    file.map_or(Ok(()), StoreFile::close).map_err(failure)
+}
+
 /// Opens a data set, which must be there, to change it in place; nobody else may use it meanwhile.
 pub fn open_to_change(world: &mut World, member: &Member) -> Outcome<Box<dyn StoreFile>> {
     deny_read_only(member)?;
     let name = member.full_name();
     let failure = |error| Failure::store(&name, &error);
     let channel = member.library.write_channel();
-    let file = world.store.open(channel, &member.path(), Access::Update);
+    let file = world.open_data(channel, &member.path(), Access::Update);
     let file = file.map_err(failure)?;
     if let Some(locks) = locking(world, member) {
         match file.lock(LockKind::Exclusive) {

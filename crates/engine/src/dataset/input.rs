@@ -114,8 +114,7 @@ impl Input {
         let path = member.path();
         let channel = member.library.read_channel();
         let file = world
-            .store
-            .open(channel, &path, Access::Read)
+            .open_data(channel, &path, Access::Read)
             .map_err(|error| Failure::store(&name, &error))?;
         let locks = member.library.filelocks.unwrap_or(world.options.filelocks);
         if !member.library.work && locks != FileLocks::None {

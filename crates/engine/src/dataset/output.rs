@@ -196,7 +196,7 @@ impl Output {
         renamed.map_err(failure)?;
         // Those of the data set that was replaced.
         build::remove(world, &self.member)?;
-        file.close().map_err(failure)?;
+        world.locks.replaced(path, channel, file).map_err(failure)?;
         for file in self.held {
             file.close().map_err(failure)?;
         }
@@ -368,7 +368,7 @@ fn lock_replaced(
         return Ok(None);
     };
     let name = member.full_name();
-    let old = match world.store.open(channel, &member.path(), Access::Update) {
+    let old = match world.open_data(channel, &member.path(), Access::Update) {
         Ok(old) => old,
         Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::store(&name, &error)),

@@ -47,6 +47,7 @@ pub(super) fn define(world: &mut World, process_id: u32) {
         ("SYSDSN", "       _NULL_"),
         ("SYSPARM", ""),
         ("SYSRC", "0"),
+        ("SYSLCKRC", "0"),
     ] {
         world.macros.set_automatic(name, value, false);
     }

@@ -10,13 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use base::diag::Diagnostic;
 use base::meter::Meter;
 use base::random::Stream;
-use base::store::{self, Channel, Creation, Store, StoreFile};
+use base::store::{self, Access, Channel, Creation, Store, StoreFile};
 
 use lang::ast::{DatasetRef, FileOption};
 use lang::{Macros, Scope};
 
 use crate::accounting::{DatasetUse, SortSummary};
 use crate::dataset::background::{Background, Budget};
+use crate::dataset::locks::Locks;
 use crate::expr::surroundings::Surroundings;
 use crate::failure::{Failure, Outcome};
 use crate::format::user::Formats;
@@ -79,6 +80,8 @@ pub struct World {
     pub(crate) indexed: BTreeSet<PathBuf>,
     /// Threads that write behind now.
     pub(crate) writers: Arc<AtomicUsize>,
+    /// Data sets that LOCK statements hold.
+    pub(crate) locks: Locks,
     /// Warnings that follow the errors that stopped the step in progress.
     pub aftermath: Vec<String>,
     /// `LIB.MEMBER` made last: the default of DATA=.
@@ -98,6 +101,17 @@ impl World {
         self.libraries
             .resolve(dataset)?
             .located(self.store.as_ref())
+    }
+
+    /// Opens the file of a data set.
+    pub(crate) fn open_data(
+        &self,
+        channel: Channel,
+        path: &Path,
+        access: Access,
+    ) -> store::Result<Box<dyn StoreFile>> {
+        let store = self.store.as_ref();
+        self.locks.open(store, channel, path, access)
     }
 
     /// What functions know while a step runs; with `macros` also the macro variables.

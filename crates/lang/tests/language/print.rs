@@ -45,6 +45,17 @@ pub(crate) fn step(step: &Step) -> String {
             GlobalKind::Put(text) => format!("(put {text:?})"),
             other @ GlobalKind::Filename { .. } => text::filename(other),
             GlobalKind::Appearance(statement) => format!("(appearance {statement})"),
+            GlobalKind::Lock {
+                dataset: locked,
+                action,
+                quiet,
+            } => {
+                let quiet = if *quiet { "nomsg" } else { "" };
+                node(
+                    "lock",
+                    &[dataset(locked), format!("{action:?}"), quiet.to_owned()],
+                )
+            }
             GlobalKind::EndSas => "(endsas)".to_owned(),
         },
         Step::Data(step) => node(

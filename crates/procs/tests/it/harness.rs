@@ -22,10 +22,10 @@ pub(crate) struct Ran {
 }
 
 #[derive(Clone, Default)]
-struct Text(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Text(Arc<Mutex<Vec<u8>>>);
 
 impl Text {
-    fn get(&self) -> String {
+    pub(crate) fn get(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }

@@ -14,6 +14,7 @@ mod glm;
 mod harness;
 mod hashes;
 mod indexes;
+mod locks;
 mod log;
 mod logistic;
 mod macros;
