@@ -37,12 +37,15 @@ mod scanner;
 mod session;
 mod simple;
 mod source;
+mod statement;
 mod step;
 mod support;
 mod textio;
 
 pub use self::global::global_statements;
 pub use self::macros::table::{Macros, Scope};
+pub use self::macros::words::{macro_functions, macro_statements};
 pub use self::session::{Host, Pulled, Session, Trace, Tracing, resolve};
 pub use self::source::SourceLine;
+pub use self::statement::step_statements;
 pub use self::support::{Support, Word};

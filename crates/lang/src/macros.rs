@@ -3,7 +3,8 @@
 //!
 //! `reference` resolves `&name`; `body` reads a definition into pieces once, `run` lets it produce
 //! text piece by piece; `statements`, `call` and `functions` are what `%name` can be; `collect`
-//! gathers the text of their arguments; `mask` is macro quoting; `table` holds variables and macros.
+//! gathers the text of their arguments; `mask` is macro quoting; `table` holds variables and macros,
+//! `words` the names of the language itself.
 
 pub(crate) mod body;
 mod call;
@@ -15,3 +16,4 @@ mod reference;
 pub(crate) mod run;
 mod statements;
 pub(crate) mod table;
+pub(crate) mod words;

@@ -4,10 +4,11 @@ use crate::ast::{Global, GlobalKind, ProcStatement, ProcStep, Step, Token, Token
 use crate::cursor::{token_text, word};
 use crate::finding;
 use crate::global::{self, Place};
-use crate::keywords::{DATA_LINES, RUN_GROUP_PROCEDURES, is_one_of};
+use crate::keywords::{RUN_GROUP_PROCEDURES, is_one_of};
 use crate::macros::table::Macros;
 use crate::scanner::{Event, Scanner};
 use crate::source::SourceLine;
+use crate::statement::{Entry, Read};
 use crate::step;
 use base::diag::{Diagnostic, Severity, Span};
 use base::limits::{STEP_TEXT_BYTES_MAX, STEP_TOKENS_MAX};
@@ -376,7 +377,7 @@ impl Session {
     fn skipped_statement(&mut self, tokens: &[Token], keyword: &str, ends: bool) -> Option<Pulled> {
         let ends = match self.open.as_ref().map(|open| &open.kind) {
             None => true,
-            Some(OpenKind::Data { .. }) if tokens.len() == 1 && is_one_of(keyword, DATA_LINES) => {
+            Some(OpenKind::Data { .. }) if tokens.len() == 1 && Entry::has_lines(keyword) => {
                 self.take_data_lines(keyword);
                 true
             }
@@ -468,7 +469,7 @@ impl Session {
             return Some(self.pulled(step));
         }
         if let [only] = statement.as_slice()
-            && let Some(name) = word(only).filter(|name| is_one_of(name, DATA_LINES))
+            && let Some(name) = word(only).filter(|name| Entry::has_lines(name))
         {
             let name = name.to_ascii_uppercase();
             if !self.scanner.source.in_file() {
@@ -476,8 +477,10 @@ impl Session {
                 self.report(finding::error(&only.span, text));
                 return None;
             }
-            if name.starts_with("PARMCARDS") {
-                self.report(finding::not_yet(&only.span, format!("{name} statement")));
+            if let Some(entry) =
+                Entry::find(&name).filter(|one| matches!(one.read, Read::Refused(_)))
+            {
+                self.report(entry.not_yet(&only.span));
             }
             let lines = self.take_data_lines(&name);
             if let Some(Open {

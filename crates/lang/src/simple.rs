@@ -1,11 +1,10 @@
 //! Statements of a DATA step that have no statements inside, and the DATA statement itself.
 
-use crate::array;
 use crate::ast::{DatasetRef, ExprKind, Place, Setting, Statement, StatementKind, TokenKind};
 use crate::cursor::Parsed;
-use crate::declare;
 use crate::finding;
-use crate::keywords::{STEP_NOT_YET, is_one_of};
+use crate::keywords::is_one_of;
+use crate::statement::{Entry, Read};
 use crate::step::Parser;
 use base::diag::Span;
 
@@ -75,7 +74,7 @@ impl Parser<'_> {
     }
 
     /// From behind CALL.
-    fn call(&mut self) -> Parsed<StatementKind> {
+    pub(crate) fn call(&mut self) -> Parsed<StatementKind> {
         let span = self.cursor.span();
         match self.cursor.expression()?.kind {
             ExprKind::Call(name, arguments) => Ok(StatementKind::Call(name, arguments)),
@@ -192,75 +191,36 @@ impl Parser<'_> {
     }
 
     fn keyword_statement(&mut self, keyword: &str, span: &Span) -> Parsed<StatementKind> {
-        let cursor = &mut self.cursor;
-        Ok(match keyword {
-            "SET" => {
-                let (datasets, options) = self.sources(span)?;
-                StatementKind::Set { datasets, options }
-            }
-            "MERGE" => {
-                let (datasets, options) = self.sources(span)?;
-                StatementKind::Merge { datasets, options }
-            }
-            "UPDATE" => {
-                let (datasets, options) = self.sources(span)?;
-                StatementKind::Update { datasets, options }
-            }
-            "ARRAY" => array::array(cursor)?,
-            "ATTRIB" => array::attrib(cursor)?,
-            "DECLARE" | "DCL" => array::declare_object(cursor)?,
-            "INFILE" => StatementKind::Infile(cursor.text_file()?),
-            "FILE" => StatementKind::File(cursor.text_file()?),
-            "INPUT" => StatementKind::Input(cursor.text_items(true)?),
-            "PUT" | "PUTLOG" => StatementKind::Put {
-                items: cursor.text_items(false)?,
-                log: keyword == "PUTLOG",
+        match Entry::find(keyword) {
+            Some(entry) => match entry.read {
+                Read::Simple(read) => read(self, span),
+                Read::Refused(_) => Err(entry.not_yet(span)),
+                Read::Structure(_) | Read::Part | Read::Lines => {
+                    Err(finding::out_of_order(span, keyword))
+                }
             },
-            "GOTO" => StatementKind::GoTo(cursor.expect_name("a label")?.0),
-            "GO" => {
-                cursor.expect_word("TO")?;
-                StatementKind::GoTo(cursor.expect_name("a label")?.0)
-            }
-            "LINK" => StatementKind::Link(cursor.expect_name("a label")?.0),
-            "WHERE" => StatementKind::Where(cursor.restriction()?),
-            "KEEP" => StatementKind::Keep(cursor.variable_list()?),
-            "DROP" => StatementKind::Drop(cursor.variable_list()?),
-            "RENAME" => StatementKind::Rename(cursor.renames()?),
-            "RETAIN" => StatementKind::Retain(declare::retain(cursor)?),
-            "LENGTH" => StatementKind::Length(declare::length(cursor)?),
-            "FORMAT" => StatementKind::Format(cursor.formats()?),
-            "INFORMAT" => StatementKind::Informat(cursor.formats()?),
-            "LABEL" => StatementKind::Label(cursor.labels()?),
-            "BY" => StatementKind::By(cursor.by_list()?),
-            "OUTPUT" => {
-                let mut datasets = Vec::new();
-                while !cursor.is_at_end() {
-                    datasets.push(cursor.dataset_ref()?);
-                }
-                StatementKind::Output(datasets)
-            }
-            "DELETE" => StatementKind::Delete,
-            "CALL" => self.call()?,
-            "STOP" => StatementKind::Stop,
-            "ABORT" => {
-                if let Some(word) = cursor.peek_word() {
-                    let word = word.to_ascii_uppercase();
-                    return Err(cursor.not_yet(format!("{word} option of the ABORT statement")));
-                }
-                StatementKind::Abort
-            }
-            "RETURN" => StatementKind::Return,
-            "LEAVE" if self.loops > 0 || self.selects > 0 => StatementKind::Leave,
-            "CONTINUE" if self.loops > 0 => StatementKind::Continue,
-            _ if is_one_of(keyword, STEP_NOT_YET) => {
-                return Err(finding::not_yet(span, format!("{keyword} statement")));
-            }
-            _ => return Err(finding::out_of_order(span, keyword)),
-        })
+            None => Err(finding::out_of_order(span, keyword)),
+        }
+    }
+
+    /// From behind LEAVE, which needs something to leave.
+    pub(crate) fn leave(&self, span: &Span) -> Parsed<StatementKind> {
+        if self.loops + self.selects == 0 {
+            return Err(finding::out_of_order(span, "LEAVE"));
+        }
+        Ok(StatementKind::Leave)
+    }
+
+    /// From behind CONTINUE.
+    pub(crate) fn go_on(&self, span: &Span) -> Parsed<StatementKind> {
+        if self.loops == 0 {
+            return Err(finding::out_of_order(span, "CONTINUE"));
+        }
+        Ok(StatementKind::Continue)
     }
 
     /// `SET a b(options) END=last NOBS=n;`
-    fn sources(&mut self, span: &Span) -> Parsed<(Vec<DatasetRef>, Vec<Setting>)> {
+    pub(crate) fn sources(&mut self, span: &Span) -> Parsed<(Vec<DatasetRef>, Vec<Setting>)> {
         let cursor = &mut self.cursor;
         let (mut datasets, mut options) = (Vec::new(), Vec::new());
         while !cursor.is_at_end() {

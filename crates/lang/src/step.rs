@@ -7,6 +7,7 @@ use crate::ast::{
 use crate::cursor::{Cursor, Parsed};
 use crate::finding;
 use crate::loops::{self, Header};
+use crate::statement::{Entry, Read};
 use base::diag::{Diagnostic, Span};
 
 /// Arms of one IF … ELSE IF … chain. Each is a level of the tree, but generated recodings are long,
@@ -159,15 +160,10 @@ impl Parser<'_> {
         if self.cursor.is_symbol_at(1, "=") || self.cursor.is_symbol_at(1, "+") {
             return None;
         }
-        Some(
-            match self.cursor.peek_word()?.to_ascii_uppercase().as_str() {
-                "IF" => Structure::If,
-                "DO" => Structure::Do,
-                "SELECT" => Structure::Select,
-                "ELSE" => Structure::Else,
-                _ => return None,
-            },
-        )
+        match Entry::find(self.cursor.peek_word()?)?.read {
+            Read::Structure(structure) => Some(structure),
+            _ => None,
+        }
     }
 
     /// All arms of a chain, in a loop, since chains are longer than nests are deep.
@@ -389,7 +385,8 @@ impl Parser<'_> {
 }
 
 /// Statements that have statements inside.
-enum Structure {
+#[derive(Clone, Copy)]
+pub(crate) enum Structure {
     If,
     Do,
     Select,

@@ -1,9 +1,8 @@
 //! The text of a macro, read once into a tree of pieces when it is defined. Pieces are places in the
 //! source text: nothing is copied, neither here nor when the macro runs.
 
-use crate::keywords::{
-    MACRO_FUNCTIONS, MACRO_STATEMENTS, NAME_CHARACTERS_MAX, in_name, is_one_of, starts_name,
-};
+use super::words::Function;
+use crate::keywords::{NAME_CHARACTERS_MAX, in_name, starts_name};
 use base::limits::NESTING_MAX;
 use std::sync::Arc;
 
@@ -81,27 +80,8 @@ pub(crate) enum Keyword {
     Goto,
     Return,
     Symdel,
-    /// Known to SAS, not to us.
-    NotYet(&'static str),
-}
-
-impl Keyword {
-    pub(crate) fn find(upper: &str) -> Option<Self> {
-        Some(match upper {
-            "LET" => Self::Let,
-            "PUT" => Self::Put,
-            "GLOBAL" => Self::Global,
-            "LOCAL" => Self::Local,
-            "INCLUDE" | "INC" => Self::Include,
-            "GOTO" => Self::Goto,
-            "RETURN" => Self::Return,
-            "SYMDEL" => Self::Symdel,
-            _ => {
-                let known = MACRO_STATEMENTS.iter().find(|name| **name == upper);
-                return known.copied().map(Self::NotYet);
-            }
-        })
-    }
+    /// One that has statements inside, or a part of it, or one that is refused.
+    Other(&'static str),
 }
 
 /// What is wrong with a definition, and where: line and column.
@@ -428,7 +408,7 @@ impl<'a> Reader<'a> {
             self.skip_keyword(&name);
             return Ok(Some(Node::Statement(keyword, self.statement())));
         }
-        if is_one_of(&name, MACRO_FUNCTIONS) {
+        if Function::is_of_language(&name) {
             return Ok(None);
         }
         let after = self.rest().get(1 + name.len()..).unwrap_or("");
@@ -616,7 +596,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Definition, Fault> {
         self.skip_blanks();
         let name = self.name()?;
-        if Keyword::find(&name).is_some() || is_one_of(&name, MACRO_FUNCTIONS) {
+        if Keyword::find(&name).is_some() || Function::is_of_language(&name) {
             return self.fault(format!(
                 "Macro {name} cannot be named like a macro statement or function"
             ));

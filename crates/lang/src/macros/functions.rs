@@ -4,6 +4,7 @@ use super::collect::{Quoting, Until};
 use super::eval::{self, Manner};
 use super::mask::{has_masked, is_masked, masked, unmasked};
 use super::run::trimmed;
+use super::words::Function;
 use crate::finding;
 use crate::keywords::is_one_of;
 use crate::scanner::Scanner;
@@ -209,16 +210,8 @@ impl Call<'_> {
         at: &Span,
         host: &mut dyn Host,
     ) -> Result<Given, String> {
-        let (least, most) = match self.name {
-            "EVAL" | "UPCASE" | "QUPCASE" | "LOWCASE" | "QLOWCASE" | "LENGTH" | "TRIM"
-            | "QTRIM" | "LEFT" | "QLEFT" | "CMPRES" | "QCMPRES" | "DATATYP" | "SYMEXIST"
-            | "SYMLOCAL" | "SYMGLOBL" | "SYSMACEXIST" | "SYSMACEXEC" | "SYSMEXECNAME" => (1, 1),
-            "SYSEVALF" => (1, 2),
-            "INDEX" | "VERIFY" => (2, 2),
-            "SUBSTR" | "QSUBSTR" => (2, 3),
-            "SCAN" | "QSCAN" => (2, 4),
-            _ => (0, usize::MAX),
-        };
+        let known = Function::find(self.name);
+        let (least, most) = known.map_or((0, usize::MAX), |one| one.arguments);
         if self.arguments.len() < least {
             return Err(format!(
                 "Macro function %{} has too few arguments",
@@ -257,7 +250,7 @@ impl Call<'_> {
             }
             "SUBSTR" | "QSUBSTR" => self.substring(scanner, at, host),
             "SCAN" | "QSCAN" => self.scan(scanner, host),
-            _ => Ok(self.character()),
+            _ => self.character(),
         }
     }
 
@@ -270,9 +263,9 @@ impl Call<'_> {
         }
     }
 
-    fn character(&self) -> Given {
+    fn character(&self) -> Result<Given, String> {
         let text = self.text(0);
-        match self.name {
+        Ok(match self.name {
             "UPCASE" | "QUPCASE" => {
                 let upper = text.chars().map(|c| recase(c, true)).collect();
                 self.given(upper)
@@ -304,7 +297,7 @@ impl Call<'_> {
                 let at = text.chars().position(|c| !allowed.contains(c));
                 Given::Text(at.map_or(0, |at| at + 1).to_string())
             }
-            _ => {
+            "DATATYP" => {
                 let number = self
                     .plain(0)
                     .trim()
@@ -312,7 +305,8 @@ impl Call<'_> {
                     .is_ok_and(f64::is_finite);
                 Given::Text(if number { "NUMERIC" } else { "CHAR" }.to_owned())
             }
-        }
+            name => return Err(format!("The macro function %{name} is not implemented yet")),
+        })
     }
 
     fn expression(&self, scanner: &Scanner, host: &dyn Host) -> Result<Given, String> {

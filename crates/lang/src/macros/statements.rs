@@ -5,11 +5,9 @@ use super::body::{Definition, Fault, Keyword, Reader};
 use super::collect::Until;
 use super::mask::unmasked;
 use super::run::{Activation, Stopped, trimmed};
+use super::words::Function;
 use crate::finding;
-use crate::keywords::{
-    MACRO_AUTOCALLS, MACRO_FUNCTIONS, MACRO_FUNCTIONS_NOT_YET, MACRO_STATEMENTS,
-    NAME_CHARACTERS_MAX, in_name, is_one_of, starts_name,
-};
+use crate::keywords::{NAME_CHARACTERS_MAX, in_name, is_one_of, starts_name};
 use crate::scanner::Scanner;
 use crate::session::Host;
 use base::diag::{Diagnostic, Severity, Span};
@@ -30,8 +28,8 @@ impl Scanner {
         let Some(name) = self.percent_name() else {
             return false;
         };
-        if !is_one_of(&name, MACRO_STATEMENTS) {
-            let invocation = if is_one_of(&name, MACRO_FUNCTIONS_NOT_YET) {
+        let Some(keyword) = Keyword::find(&name) else {
+            let invocation = if Function::find(&name).is_some() {
                 finding::not_yet(&start, format!("%{name} function"))
             } else {
                 let text = format!("Apparent invocation of macro {name} not resolved.");
@@ -39,20 +37,17 @@ impl Scanner {
             };
             self.diagnostics.push(invocation);
             return false;
-        }
+        };
         let span = self.take_name(&name, start);
-        match name.as_str() {
-            "MACRO" => self.definition_here(&span, host),
-            "IF" => self.open_condition(&span, host),
-            _ => match Keyword::find(&name) {
-                Some(Keyword::Include) => {
-                    if let Some(text) = self.statement_text(host) {
-                        self.include_text(&span, &text, host);
-                    }
+        match keyword {
+            Keyword::Other("MACRO") => self.definition_here(&span, host),
+            Keyword::Other("IF") => self.open_condition(&span, host),
+            Keyword::Include => {
+                if let Some(text) = self.statement_text(host) {
+                    self.include_text(&span, &text, host);
                 }
-                Some(keyword) => self.simple_statement(keyword, &span, host),
-                None => {}
-            },
+            }
+            keyword => self.simple_statement(keyword, &span, host),
         }
         true
     }
@@ -84,9 +79,8 @@ impl Scanner {
         }
         let mut name = self.percent_name();
         let known = |name: &String, host: &dyn Host| {
-            is_one_of(name, MACRO_STATEMENTS)
-                || is_one_of(name, MACRO_FUNCTIONS)
-                || is_one_of(name, MACRO_AUTOCALLS)
+            Keyword::find(name).is_some()
+                || Function::is_known(name)
                 || host.macros().definition(name).is_some()
         };
         // `%&name` and `%prefix&name` are names once the reference is resolved.
@@ -116,7 +110,7 @@ impl Scanner {
             self.invoke(definition, span, host);
             return true;
         }
-        if is_one_of(&name, MACRO_FUNCTIONS) || is_one_of(&name, MACRO_AUTOCALLS) {
+        if Function::is_known(&name) {
             let span = self.take_name(&name, start);
             self.call_function(&name, &span, host);
             return true;
@@ -200,7 +194,7 @@ impl Scanner {
             Keyword::Global => self.declare(span, false, host),
             Keyword::Local => self.declare(span, true, host),
             Keyword::Symdel => self.symdel(span, host),
-            Keyword::NotYet(name) => self.misplaced(name, span, host),
+            Keyword::Other(name) => self.misplaced(name, span, host),
             Keyword::Goto => self.misplaced("GOTO", span, host),
             Keyword::Return => self.misplaced("RETURN", span, host),
             Keyword::Include => self.misplaced("INCLUDE", span, host),
