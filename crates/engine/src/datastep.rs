@@ -15,6 +15,8 @@ mod source;
 mod target;
 mod text;
 
+pub use self::hash::hash_methods;
+
 use lang::ast::DataStep;
 
 use crate::failure::Outcome;

@@ -2,10 +2,13 @@
 
 mod calendar;
 pub mod informat;
+mod table;
 pub mod user;
 
 use sas7bdat::{Format, missing};
 
+pub use self::table::names;
+use self::table::{Entry, Print};
 use self::user::Formats;
 use crate::expr::evaluate::trimmed;
 
@@ -117,68 +120,27 @@ fn grouped(value: f64, decimals: usize) -> String {
 /// How a numeric format prints `value`; `None` if the format is not implemented.
 pub fn number(value: f64, format: &Format) -> Option<String> {
     let name = format.name.to_ascii_uppercase();
+    let entry = Entry::find(&name).filter(|entry| !matches!(entry.print, Print::Text(_)))?;
     let width = match format.width {
-        0 if name.is_empty() => 0,
-        0 => usize::from(default_width(format)),
+        0 => usize::from(entry.width),
         width => usize::from(width),
     };
-    let decimals = usize::from(format.decimals);
     if value.is_nan() {
-        return is_known(&name).then(|| {
-            let width = if width == 0 { 12 } else { width };
-            right(&missing_text(value).to_string(), width)
-        });
+        return Some(right(&missing_text(value).to_string(), width));
     }
-    Some(match name.as_str() {
-        "" if width == 0 => best(value, 12),
-        "" | "F" => fixed(value, width, decimals),
-        "BEST" | "BESTX" | "D" => best(value, width),
-        "COMMA" => money("", value, width, decimals),
-        "DOLLAR" => money("$", value, width, decimals),
-        "PERCENT" => percent(value, width, decimals),
-        "PVALUE" => probability(
-            value,
-            width,
-            if format.decimals == 0 { 4 } else { decimals },
-        ),
-        "NEGPAREN" => parenthesised(value, width, decimals),
-        "Z" => zero_padded(value, width, decimals),
-        "E" => exponent(value, width),
-        "HEX" => hexadecimal(value, width),
-        "BINARY" => binary(value, width),
-        _ => return calendar::text(&name, value, width, decimals),
-    })
-}
-
-/// Whether there is a numeric format of this upper-case name.
-fn is_known(name: &str) -> bool {
-    matches!(
-        name,
-        "" | "F"
-            | "BEST"
-            | "BESTX"
-            | "COMMA"
-            | "DOLLAR"
-            | "PERCENT"
-            | "PVALUE"
-            | "NEGPAREN"
-            | "Z"
-            | "E"
-            | "D"
-            | "HEX"
-            | "BINARY"
-    ) || calendar::default_width(name).is_some()
+    if name.is_empty() && format.width == 0 {
+        return Some(best(value, width));
+    }
+    entry.number(value, width, usize::from(format.decimals))
 }
 
 /// Width of a format that is written without one.
 pub fn default_width(format: &Format) -> u16 {
-    let name = format.name.to_ascii_uppercase();
-    match name.as_str() {
-        "COMMA" | "DOLLAR" | "PERCENT" | "PVALUE" | "NEGPAREN" => 6,
-        "Z" => 1,
-        "HEX" | "BINARY" => 8,
-        _ => calendar::default_width(&name).unwrap_or(12),
-    }
+    let entry = Entry::find(&format.name.to_ascii_uppercase());
+    entry
+        .map(|entry| entry.width)
+        .filter(|width| *width > 0)
+        .unwrap_or(12)
 }
 
 /// How a format prints a number, those of the user first.
@@ -215,31 +177,24 @@ pub fn text_with(value: &[u8], format: &Format, formats: &Formats) -> Vec<u8> {
         let label = user.text(value).map(str::as_bytes);
         return sized(label.unwrap_or_else(|| trimmed(value)).to_vec(), width);
     }
-    let width = usize::from(format.width);
-    match name.as_str() {
-        "$UPCASE" => sized(value.to_ascii_uppercase(), width),
-        "$LOWCASE" => sized(value.to_ascii_lowercase(), width),
-        "$QUOTE" => {
-            let text = String::from_utf8_lossy(trimmed(value)).replace('"', "\"\"");
-            sized(format!("\"{text}\"").into_bytes(), width)
-        }
-        "$HEX" => {
-            let pairs = value.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-            let digits = pairs.map(|digit| b"0123456789ABCDEF"[usize::from(digit)]);
-            sized(digits.collect(), width)
-        }
-        "$REVERS" | "$REVERJ" => sized(trimmed(value).iter().rev().copied().collect(), width),
-        _ => sized(value.to_vec(), width),
-    }
+    let text = match Entry::find(&name).map(|entry| entry.print) {
+        Some(Print::Text(print)) => print(value),
+        _ => value.to_vec(),
+    };
+    sized(text, usize::from(format.width))
+}
+
+/// `$QUOTEw.`
+fn quoted(value: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(trimmed(value)).replace('"', "\"\"");
+    format!("\"{text}\"").into_bytes()
 }
 
 /// Whether there is a character format of this name.
 pub fn is_text_format(name: &str, formats: &Formats) -> bool {
     let name = name.to_ascii_uppercase();
-    let known = [
-        "$", "$CHAR", "$F", "$UPCASE", "$LOWCASE", "$QUOTE", "$HEX", "$REVERS", "$REVERJ",
-    ];
-    known.contains(&name.as_str()) || formats.contains_key(&name)
+    let known = Entry::find(&name).is_some_and(|entry| matches!(entry.print, Print::Text(_)));
+    known || formats.contains_key(&name)
 }
 
 fn sized(mut text: Vec<u8>, width: usize) -> Vec<u8> {

@@ -1,18 +1,10 @@
 //! What a procedure is to the engine.
 
+pub use lang::Support;
 use lang::ast::ProcStep;
 
 use crate::failure::Outcome;
 use crate::session::World;
-
-/// What of a procedure there is, in the words of COMPAT.md.
-#[derive(Debug, Clone, Copy)]
-pub struct Support {
-    /// Statements and options that there are, and what differs.
-    pub yes: &'static str,
-    /// What is refused by name.
-    pub no: &'static str,
-}
 
 /// A procedure. Implementations live in the `procs` room, one file each.
 pub trait Procedure: Send {

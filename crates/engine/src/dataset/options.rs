@@ -1,16 +1,18 @@
 //! Data set options, checked once and sorted by what they do.
 
+mod table;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use base::diag::Span;
-use base::units::{Bytes, parse_size};
-use lang::ast::{DatasetOptionValue, DatasetRef, Expr, VariableKind, VariableList};
+use lang::ast::{DatasetRef, Expr, VariableKind, VariableList};
 use sas7bdat::{Compression, Kind};
 
 use crate::failure::{Failure, Outcome};
 use crate::index::definition::Definition;
-use crate::options::compression;
+
+pub use table::dataset_options;
 
 /// Options of one data set reference.
 #[derive(Debug, Clone, Default)]
@@ -45,64 +47,11 @@ impl<'a> DatasetOptions<'a> {
         let mut read = Self::default();
         for option in &dataset.options {
             let name = option.name.to_ascii_uppercase();
-            match (&option.value, name.as_str()) {
-                (DatasetOptionValue::Variables(list), "KEEP") => read.keep = Some(list),
-                (DatasetOptionValue::Variables(list), "DROP") => read.drop = Some(list),
-                (DatasetOptionValue::Renames(pairs), "RENAME") => read.rename = pairs,
-                (DatasetOptionValue::Where(condition), "WHERE") => read.condition = Some(condition),
-                (DatasetOptionValue::Text(text), name) => {
-                    read.text(name, text)
-                        .map_err(|message| Failure::at(&option.span, message))?;
-                }
-                _ => return Err(Failure::at(&option.span, unknown(&name))),
-            }
+            table::read(&mut read, &name, &option.value)
+                .map_err(|message| Failure::at(&option.span, message))?;
         }
         Ok(read)
     }
-
-    fn text(&mut self, name: &str, text: &'a str) -> Result<(), String> {
-        match name {
-            "FIRSTOBS" => self.firstobs = Some(count(name, text)?.max(1)),
-            "OBS" => self.obs = Some(count(name, text)?),
-            "COMPRESS" => self.compress = Some(compression(text)?),
-            "BUFSIZE" => {
-                let size = parse_size(text).filter(|size| size.0 <= base::limits::PAGE_BYTES_MAX);
-                let Some(Bytes(bytes)) = size else {
-                    return Err(format!(
-                        "BUFSIZE={text} is not valid; give a size such as 128k."
-                    ));
-                };
-                self.bufsize = Some(bytes);
-            }
-            "LABEL" => self.label = Some(text),
-            "INDEX" => {
-                let parsed = Definition::parse_all(text);
-                self.indexes = parsed.map_err(|message| format!("INDEX=: {message}."))?;
-            }
-            "IDXWHERE" => {
-                self.idxwhere = Some(match text.to_ascii_uppercase().as_str() {
-                    "YES" => true,
-                    "NO" => false,
-                    _ => return Err(format!("IDXWHERE={text} is not valid; use YES or NO.")),
-                });
-            }
-            _ => return Err(unknown(name)),
-        }
-        Ok(())
-    }
-}
-
-fn unknown(name: &str) -> String {
-    format!("The data set option {name}= is not recognized or not implemented yet.")
-}
-
-fn count(name: &str, text: &str) -> Result<u64, String> {
-    if text.eq_ignore_ascii_case("max") {
-        return Ok(u64::MAX);
-    }
-    parse_size(text)
-        .map(|number| number.0)
-        .ok_or_else(|| format!("{name}={text} is not valid; give a number of observations or MAX."))
 }
 
 /// A named, typed thing that variable lists choose from.

@@ -1,6 +1,7 @@
 //! Hash objects and their iterators.
 
 mod compile;
+mod methods;
 mod run;
 
 use base::diag::Span;
@@ -8,6 +9,8 @@ use lang::ast::DatasetRef;
 
 use crate::expr::{Number, Slot, Text};
 use crate::hash_table::Table;
+
+pub use methods::hash_methods;
 
 /// An object of DECLARE.
 #[derive(Debug)]

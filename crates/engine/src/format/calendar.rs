@@ -22,26 +22,6 @@ const MONTH_NAMES: [&str; 12] = [
     "December",
 ];
 
-/// Default width of a format of this family; `None` if it is of another.
-pub(super) fn default_width(name: &str) -> Option<u16> {
-    Some(match name {
-        "QTR" | "WEEKDAY" => 1,
-        "HOUR" | "DAY" | "MONTH" => 2,
-        "YEAR" | "DTYEAR" => 4,
-        "HHMM" | "MONYY" | "DTMONYY" | "MMSS" | "JULIAN" => 5,
-        "YYQ" | "YYMMN" => 6,
-        "DATE" | "DTDATE" | "YYMM" | "MMYY" => 7,
-        "TIME" | "TOD" | "E8601TM" => 8,
-        "DOWNAME" | "MONNAME" => 9,
-        "E8601DA" => 10,
-        "DATETIME" => 16,
-        "WORDDATE" | "WORDDATX" => 18,
-        "E8601DT" => 19,
-        "WEEKDATE" | "WEEKDATX" => 29,
-        _ => return separated(name).map(|_| 8),
-    })
-}
-
 /// The order and separator of DDMMYY, MMDDYY and YYMMDD with their letters.
 fn separated(name: &str) -> Option<(&str, Option<char>)> {
     let (order, letter) = name.split_at_checked(6)?;
@@ -78,10 +58,9 @@ fn weekday(value: f64) -> &'static str {
     WEEKDAYS[index]
 }
 
-/// The text of a value that is there; `None` if the format is of another family. Texts that do not
-/// fit are asterisks.
-pub(super) fn text(name: &str, value: f64, width: usize, decimals: usize) -> Option<String> {
-    default_width(name)?;
+/// The text of a value that is there; `name` is one of this family. Texts that do not fit are
+/// asterisks.
+pub(super) fn text(name: &str, value: f64, width: usize, decimals: usize) -> String {
     let shown = match name {
         "TIME" | "HHMM" | "HOUR" | "MMSS" | "TOD" | "E8601TM" => clock(
             name,
@@ -104,10 +83,10 @@ pub(super) fn text(name: &str, value: f64, width: usize, decimals: usize) -> Opt
             day(value).map(|date| date_text(name, value, date, width))
         }
     };
-    Some(match shown {
+    match shown {
         Some(text) if text.len() <= width => format!("{text:>width$}"),
         _ => "*".repeat(width),
-    })
+    }
 }
 
 fn date_text(name: &str, value: f64, date: Date, width: usize) -> String {

@@ -43,29 +43,49 @@ pub enum Informat {
     Char,
 }
 
+/// The informats by name, with their default widths.
+static INFORMATS: &[(&str, u16, Informat)] = &[
+    ("", 12, Informat::Number(0)),
+    ("F", 12, Informat::Number(0)),
+    ("BEST", 12, Informat::Number(0)),
+    ("Z", 12, Informat::Number(0)),
+    ("E", 12, Informat::Number(0)),
+    ("COMMA", 1, Informat::Comma(0)),
+    ("DOLLAR", 1, Informat::Comma(0)),
+    ("PERCENT", 6, Informat::Percent(0)),
+    ("DATE", 7, Informat::Date),
+    ("DATETIME", 18, Informat::Datetime),
+    ("TIME", 8, Informat::Time),
+    ("DDMMYY", 6, Informat::Dmy),
+    ("MMDDYY", 6, Informat::Mdy),
+    ("YYMMDD", 6, Informat::Ymd),
+    ("E8601DA", 10, Informat::Ymd),
+    ("E8601DT", 19, Informat::IsoDatetime),
+    ("MONYY", 5, Informat::MonthYear),
+    ("YYMMN", 4, Informat::YearMonth),
+    ("ANYDTDTE", 9, Informat::AnyDate),
+    ("HEX", 8, Informat::Hex),
+    ("$", 8, Informat::Text),
+    ("$F", 8, Informat::Text),
+    ("$CHAR", 8, Informat::Char),
+];
+
+/// Names of all informats, those of texts with `$`; that of `w.d` is empty.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    INFORMATS.iter().map(|(name, ..)| *name)
+}
+
 impl Informat {
     /// The informat called `name`, upper case, with its default width.
     pub fn find(name: &str, decimals: u16) -> Option<(Self, u16)> {
-        Some(match name {
-            "" | "F" | "BEST" | "Z" | "E" => (Self::Number(decimals), 12),
-            "COMMA" | "DOLLAR" => (Self::Comma(decimals), 1),
-            "PERCENT" => (Self::Percent(decimals), 6),
-            "DATE" => (Self::Date, 7),
-            "DATETIME" => (Self::Datetime, 18),
-            "TIME" => (Self::Time, 8),
-            "DDMMYY" => (Self::Dmy, 6),
-            "MMDDYY" => (Self::Mdy, 6),
-            "YYMMDD" => (Self::Ymd, 6),
-            "E8601DA" => (Self::Ymd, 10),
-            "E8601DT" => (Self::IsoDatetime, 19),
-            "MONYY" => (Self::MonthYear, 5),
-            "YYMMN" => (Self::YearMonth, 4),
-            "ANYDTDTE" => (Self::AnyDate, 9),
-            "HEX" => (Self::Hex, 8),
-            "$" | "$F" => (Self::Text, 8),
-            "$CHAR" => (Self::Char, 8),
-            _ => return None,
-        })
+        let (_, width, informat) = INFORMATS.iter().find(|(known, ..)| *known == name)?;
+        let informat = match *informat {
+            Self::Number(_) => Self::Number(decimals),
+            Self::Comma(_) => Self::Comma(decimals),
+            Self::Percent(_) => Self::Percent(decimals),
+            other => other,
+        };
+        Some((informat, *width))
     }
 
     /// Whether it makes texts.

@@ -1,10 +1,14 @@
-//! COMPAT.md says what there is: its lists come from the registries of functions, options and
-//! procedures. `GRISTMILL_UPDATE=1 cargo test -p gristmill-procs compat` writes them anew.
+//! COMPAT.md says what there is: its lists come from the tables that the parser, the engine and the
+//! procedures read by. `GRISTMILL_UPDATE=1 cargo test -p gristmill-procs compat` writes them anew.
 
 use std::path::Path;
 
+use engine::dataset::options::dataset_options;
+use engine::datastep::hash_methods;
 use engine::expr::function;
+use engine::format::informat;
 use engine::options::{NAMES, Options};
+use lang::{Support, Word};
 
 /// Longest line of a list.
 const WIDTH: usize = 110;
@@ -26,22 +30,80 @@ fn lines(names: &[&str]) -> String {
     text
 }
 
-fn procedures() -> String {
-    let mut rows = vec![
-        "| procedure | yes | not yet (refused) |".to_owned(),
-        "|---|---|---|".to_owned(),
-    ];
-    for procedure in procs::all() {
-        let support = procedure.support();
-        let cell = |text: &str| text.replace('|', "\\|");
-        rows.push(format!(
-            "| {} | {} | {} |",
-            procedure.name(),
-            cell(support.yes),
-            cell(support.no)
-        ));
+/// A row of a table: done, or in part.
+fn row(name: &str, support: Support) -> String {
+    let cell = |text: &str| text.replace('|', "\\|");
+    let state = if support.no.is_empty() {
+        "done"
+    } else {
+        "partly"
+    };
+    let (yes, no) = (cell(support.yes), cell(support.no));
+    format!("| {name} | {state} | {yes} | {no} |")
+}
+
+/// What there is of `words`: those of which there is something to say in a table, the others by name.
+fn words(kind: &str, words: impl Iterator<Item = Word>) -> String {
+    let (mut rows, mut done, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    for Word { name, support } in words {
+        match support {
+            Some(Support { yes: "", no: "" }) => done.push(name),
+            Some(support) => rows.push(row(name, support)),
+            None => refused.push(name),
+        }
     }
-    rows.join("\n")
+    let mut parts = Vec::new();
+    if !rows.is_empty() {
+        let head = format!("| {kind} | state | what there is | refused |\n|---|---|---|---|");
+        parts.push(format!("{head}\n{}", rows.join("\n")));
+    }
+    if !done.is_empty() {
+        parts.push(format!("Done, nothing to add:\n{}", lines(&done)));
+    }
+    if !refused.is_empty() {
+        parts.push(format!("Known and refused by name:\n{}", lines(&refused)));
+    }
+    parts.join("\n\n")
+}
+
+fn procedures() -> String {
+    let all = procs::all();
+    let word = all.iter().map(|procedure| Word {
+        name: procedure.name(),
+        support: Some(procedure.support()),
+    });
+    words("procedure", word)
+}
+
+/// Names of formats or informats: that of `w.d` is empty.
+fn format_names(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<&str> = names
+        .map(|name| if name.is_empty() { "w.d" } else { name })
+        .collect();
+    lines(&names)
+}
+
+/// All sections that come from registries.
+fn sections() -> Vec<(&'static str, String)> {
+    vec![
+        ("global", words("statement", lang::global_statements())),
+        ("statements", words("statement", lang::step_statements())),
+        ("methods", words("method", hash_methods())),
+        ("dataset options", words("option", dataset_options())),
+        (
+            "macro statements",
+            words("statement", lang::macro_statements()),
+        ),
+        (
+            "macro functions",
+            words("function", lang::macro_functions()),
+        ),
+        ("formats", format_names(engine::format::names())),
+        ("informats", format_names(informat::names())),
+        ("procedures", procedures()),
+        ("functions", lines(&function::names())),
+        ("options", lines(&NAMES)),
+    ]
 }
 
 /// `text` with what stands between the marks of `section` replaced.
@@ -60,11 +122,7 @@ fn the_document_is_that_of_the_registries() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../COMPAT.md");
     let known = std::fs::read_to_string(&path).unwrap();
     let mut text = known.clone();
-    for (section, content) in [
-        ("procedures", procedures()),
-        ("functions", lines(&function::names())),
-        ("options", lines(&NAMES)),
-    ] {
+    for (section, content) in sections() {
         text = with_section(&text, section, &content);
     }
     if std::env::var_os("GRISTMILL_UPDATE").is_some() {
@@ -99,5 +157,78 @@ fn every_function_of_the_list_is_one() {
     assert!(unknown("nosuch"));
     for name in function::names() {
         assert!(!unknown(name), "{name}");
+    }
+}
+
+/// Runs `program`; the log.
+fn log(program: &str) -> String {
+    let store = std::sync::Arc::new(crate::harness::store());
+    crate::harness::run_on(store, program).log
+}
+
+#[test]
+fn every_statement_that_is_refused_is_refused_by_name() {
+    let refused = |words: &mut dyn Iterator<Item = Word>| -> Vec<&'static str> {
+        words
+            .filter(|word| word.support.is_none())
+            .map(|word| word.name)
+            .collect()
+    };
+    for name in refused(&mut lang::global_statements()) {
+        let log = log(&format!("{name} a;"));
+        let text = format!("The {name} statement is not implemented yet");
+        assert!(log.contains(&text), "{log}");
+    }
+    for name in refused(&mut lang::step_statements()) {
+        let log = log(&format!("data a; x = 1;\n{name}\n;\nrun;"));
+        let text = format!("The {name} statement is not implemented yet");
+        assert!(log.contains(&text), "{log}");
+    }
+    for name in refused(&mut lang::macro_statements()) {
+        let log = log(&format!("%{name} a;"));
+        let text = format!("The %{name} statement is not implemented yet");
+        assert!(log.contains(&text), "{log}");
+    }
+    for name in refused(&mut lang::macro_functions()) {
+        let log = log(&format!("%put %{name}(a);"));
+        let text = format!("The %{name} function is not implemented yet");
+        assert!(log.contains(&text), "{log}");
+    }
+    for name in refused(&mut dataset_options()) {
+        let log = log(&format!("data a({name}=1); x = 1; run;"));
+        let text = format!("The data set option {name}= is not implemented yet");
+        assert!(log.contains(&text), "{log}");
+    }
+    for name in refused(&mut hash_methods()) {
+        let log = log(&format!(
+            "data _null_; declare hash h(); h.definekey('k'); h.definedone(); rc = h.{name}(); run;"
+        ));
+        assert!(log.contains("not implemented yet"), "{name}: {log}");
+    }
+}
+
+#[test]
+fn every_macro_function_of_the_list_is_one() {
+    for word in lang::macro_functions().filter(|word| word.support.is_some()) {
+        let log = log(&format!("%put %{}(1, 1);", word.name));
+        assert!(!log.contains("not implemented"), "{log}");
+        assert!(!log.contains("Apparent invocation"), "{log}");
+    }
+}
+
+#[test]
+fn every_format_of_the_list_prints_and_every_informat_reads() {
+    for name in engine::format::names().filter(|name| !name.starts_with('$')) {
+        let format = sas7bdat::Format {
+            name: name.to_owned(),
+            width: 0,
+            decimals: 0,
+        };
+        for value in [0.0, 1.5, -3e9, 1e300, f64::NAN] {
+            assert!(engine::format::number(value, &format).is_some(), "{name}");
+        }
+    }
+    for name in informat::names() {
+        assert!(informat::Informat::find(name, 0).is_some(), "{name}");
     }
 }

@@ -82,21 +82,7 @@ impl Builder<'_> {
             return Err(Failure::at(span, message));
         };
         let name = method.to_ascii_uppercase();
-        let method = match (&self.objects[index].kind, arguments) {
-            (ObjectKind::Iterator(_), Some([])) => match name.as_str() {
-                "FIRST" => Some(Method::First),
-                "LAST" => Some(Method::Last),
-                "NEXT" => Some(Method::Next),
-                "PREV" => Some(Method::Prev),
-                "DELETE" => Some(Method::Delete),
-                _ => None,
-            },
-            (ObjectKind::Hash(_), None) => (name == "NUM_ITEMS").then_some(Method::Items),
-            (ObjectKind::Hash(_), Some(arguments)) => {
-                self.hash_method(index, &name, arguments, out)?
-            }
-            _ => None,
-        };
+        let method = self.method_called(index, &name, arguments, out)?;
         let Some(method) = method else {
             let message = format!(
                 "The method or attribute {object}.{name} is unknown or not implemented yet."
@@ -110,54 +96,45 @@ impl Builder<'_> {
         })
     }
 
-    fn hash_method(
+    /// DEFINEKEY and DEFINEDATA.
+    pub(super) fn define(
         &mut self,
         index: usize,
-        name: &str,
+        key: bool,
+        arguments: &[MethodArgument],
+    ) -> Outcome<Option<Method>> {
+        let names = named(arguments)?;
+        let shape = self.shape(index);
+        let list = if key {
+            &mut shape.keys
+        } else {
+            &mut shape.data
+        };
+        list.extend(names);
+        Ok(Some(Method::Nothing))
+    }
+
+    /// DEFINEDONE.
+    pub(super) fn define_done(&mut self, index: usize) -> Method {
+        self.shape(index).done = true;
+        Method::DefineDone
+    }
+
+    /// OUTPUT with its DATASET:.
+    pub(super) fn output_method(
+        &mut self,
         arguments: &[MethodArgument],
         out: &mut Vec<Operation>,
     ) -> Outcome<Option<Method>> {
-        Ok(Some(match name {
-            "DEFINEKEY" | "DEFINEDATA" => {
-                let names = named(arguments)?;
-                let shape = self.shape(index);
-                let list = if name == "DEFINEKEY" {
-                    &mut shape.keys
-                } else {
-                    &mut shape.data
-                };
-                list.extend(names);
-                Method::Nothing
-            }
-            "DEFINEDONE" => {
-                self.shape(index).done = true;
-                Method::DefineDone
-            }
-            "FIND" => Method::Find(self.given(arguments, out)?.0),
-            "CHECK" => Method::Check(self.given(arguments, out)?.0),
-            "REMOVE" => Method::Remove(self.given(arguments, out)?.0),
-            "ADD" => {
-                let (keys, data) = self.given(arguments, out)?;
-                Method::Add(keys, data)
-            }
-            "REPLACE" => {
-                let (keys, data) = self.given(arguments, out)?;
-                Method::Replace(keys, data)
-            }
-            "REF" => Method::Ref(self.given(arguments, out)?.0),
-            "FIND_NEXT" if arguments.is_empty() => Method::FindNext,
-            "HAS_NEXT" if arguments.is_empty() => Method::HasNext,
-            "CLEAR" if arguments.is_empty() => Method::Clear,
-            "DELETE" if arguments.is_empty() => Method::Delete,
-            "OUTPUT" => match arguments {
-                [argument] if is_tag(argument, "dataset") => {
-                    let value = self.value(&argument.value, out)?;
-                    Method::Output(self.compiler().to_text(value, &argument.value.span))
-                }
-                _ => return Ok(None),
-            },
-            _ => return Ok(None),
-        }))
+        let [argument] = arguments else {
+            return Ok(None);
+        };
+        if !is_tag(argument, "dataset") {
+            return Ok(None);
+        }
+        let value = self.value(&argument.value, out)?;
+        let name = self.compiler().to_text(value, &argument.value.span);
+        Ok(Some(Method::Output(name)))
     }
 
     fn shape(&mut self, index: usize) -> &mut Shape {
@@ -168,7 +145,7 @@ impl Builder<'_> {
     }
 
     /// Values given as `key:` and `data:`.
-    fn given(
+    pub(super) fn given(
         &mut self,
         arguments: &[MethodArgument],
         out: &mut Vec<Operation>,
