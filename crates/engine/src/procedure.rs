@@ -19,6 +19,10 @@ pub trait Procedure: Send {
     /// What COMPAT.md says of it.
     fn support(&self) -> Support;
 
-    /// Parses the step's statements and runs them.
+    /// Reads the step's statements and tells what is wrong with them, without a look at data: as after
+    /// an error earlier in the program.
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()>;
+
+    /// Reads the step's statements and runs them.
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()>;
 }

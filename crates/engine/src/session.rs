@@ -315,11 +315,13 @@ impl Session {
         } else {
             procedure.stopped_note()
         };
-        if !self.syntax_check {
+        if self.syntax_check {
+            let outcome = procedure.check(step, &mut self.world);
+            // What is fine so far is told of when the step ends.
+            self.report_with(outcome.map(|()| !step.ended), stopped);
+        } else {
             let outcome = procedure.run(step, &mut self.world);
             self.report_with(outcome.map(|()| true), stopped);
-        } else if step.ended {
-            self.report(Ok(false));
         }
         if step.ended {
             self.close_step(&open, &name, false);

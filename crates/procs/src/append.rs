@@ -14,7 +14,7 @@ use sas7bdat::missing::missing;
 use sas7bdat::{Kind, Variable};
 
 use crate::copy::{copy_to, slots};
-use crate::target::{dataset_in, input_or_last, unknown};
+use crate::target::{dataset_in, input_or_last, no_statements, unknown};
 
 /// PROC APPEND.
 pub(crate) struct Append;
@@ -33,15 +33,20 @@ impl Procedure for Append {
         }
     }
 
-    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let mut cursor = Cursor::new(&step.options, &step.span);
-        let request = Request::read(&mut cursor, "APPEND", None)?;
-        if let Some(statement) = step.statements.first() {
-            let cursor = Cursor::new(&statement.tokens, &statement.span);
-            return Err(unknown(&cursor, "APPEND", "statement"));
-        }
-        request.run(world, &step.span)
+    fn check(&self, step: &ProcStep, _: &mut World) -> Outcome<()> {
+        request(step).map(drop)
     }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        request(step)?.run(world, &step.span)
+    }
+}
+
+fn request(step: &ProcStep) -> Outcome<Request> {
+    let mut cursor = Cursor::new(&step.options, &step.span);
+    let request = Request::read(&mut cursor, "APPEND", None)?;
+    no_statements(step, "APPEND")?;
+    Ok(request)
 }
 
 /// What is to be added to what.

@@ -11,7 +11,7 @@ use lang::cursor::Cursor;
 use sas7bdat::{Compression, Endian, Format, Kind, Metadata, Variable};
 
 use crate::datasets::{list, members};
-use crate::target::{dataset_in, input_or_last, library, unknown};
+use crate::target::{dataset_in, input_or_last, library, no_statements, unknown};
 
 /// PROC CONTENTS.
 pub(crate) struct Contents;
@@ -28,15 +28,20 @@ impl Procedure for Contents {
         }
     }
 
-    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let mut cursor = Cursor::new(&step.options, &step.span);
-        let request = Request::read(&mut cursor, "CONTENTS", None)?;
-        if let Some(statement) = step.statements.first() {
-            let cursor = Cursor::new(&statement.tokens, &statement.span);
-            return Err(unknown(&cursor, "CONTENTS", "statement"));
-        }
-        request.run(world, &step.span)
+    fn check(&self, step: &ProcStep, _: &mut World) -> Outcome<()> {
+        request(step).map(drop)
     }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        request(step)?.run(world, &step.span)
+    }
+}
+
+fn request(step: &ProcStep) -> Outcome<Request> {
+    let mut cursor = Cursor::new(&step.options, &step.span);
+    let request = Request::read(&mut cursor, "CONTENTS", None)?;
+    no_statements(step, "CONTENTS")?;
+    Ok(request)
 }
 
 /// What is to be told of which data set.

@@ -32,16 +32,24 @@ impl Procedure for Copy {
         }
     }
 
-    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let mut request = Request::read(&mut Cursor::new(&step.options, &step.span), "COPY", None)?;
-        for statement in &step.statements {
-            let mut cursor = Cursor::new(&statement.tokens, &statement.span);
-            if !request.eat_choice(&mut cursor)? {
-                return Err(unknown(&cursor, "COPY", "statement"));
-            }
-        }
-        request.run(world)
+    fn check(&self, step: &ProcStep, _: &mut World) -> Outcome<()> {
+        request(step).map(drop)
     }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        request(step)?.run(world)
+    }
+}
+
+fn request(step: &ProcStep) -> Outcome<Request> {
+    let mut request = Request::read(&mut Cursor::new(&step.options, &step.span), "COPY", None)?;
+    for statement in &step.statements {
+        let mut cursor = Cursor::new(&statement.tokens, &statement.span);
+        if !request.eat_choice(&mut cursor)? {
+            return Err(unknown(&cursor, "COPY", "statement"));
+        }
+    }
+    Ok(request)
 }
 
 /// What is to be copied where.

@@ -11,7 +11,7 @@ use engine::index::build as index;
 use engine::library::{Library, Member};
 use engine::procedure::{Procedure, Support};
 use engine::session::World;
-use lang::ast::ProcStep;
+use lang::ast::{ProcStatement, ProcStep};
 use lang::cursor::Cursor;
 pub(crate) use names::Names;
 
@@ -45,6 +45,13 @@ impl Procedure for Datasets {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        let options = Options::read(step, world)?;
+        let mut statements = step.statements.as_slice();
+        while Action::read(&mut statements, &options.library.libref)?.is_some() {}
+        Ok(())
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let options = Options::read(step, world)?;
         if step.group == 0 {
@@ -58,29 +65,112 @@ impl Procedure for Datasets {
             }
         }
         let mut statements = step.statements.as_slice();
-        while let Some((statement, rest)) = statements.split_first() {
-            statements = rest;
-            let mut cursor = Cursor::new(&statement.tokens, &statement.span);
-            if cursor.eat_word("COPY") {
-                let libref = &options.library.libref;
-                let mut request = copy::Request::read(&mut cursor, "DATASETS", Some(libref))?;
-                while let Some((choice, rest)) = statements.split_first() {
-                    let mut cursor = Cursor::new(&choice.tokens, &choice.span);
-                    if !request.eat_choice(&mut cursor)? {
-                        break;
-                    }
-                    statements = rest;
-                }
-                request.run(world)?;
-            } else if cursor.eat_word("MODIFY") {
-                let libref = &options.library.libref;
-                statements = modify::modify(world, libref, &mut cursor, statements)?;
-            } else {
-                options.one(&mut cursor, world)?;
-            }
+        while let Some((action, span)) = Action::read(&mut statements, &options.library.libref)? {
+            action.run(&options, &span, world)?;
         }
         Ok(())
     }
+}
+
+/// A statement with those that belong to it.
+enum Action {
+    Append(append::Request),
+    /// Old and new names.
+    Change(Vec<(String, String, Span)>),
+    Contents(contents::Request),
+    Copy(copy::Request),
+    Delete(Names),
+    Modify(modify::Request),
+    Save(Names),
+}
+
+impl Action {
+    /// Takes the next of `statements` about data sets of `libref`; the place is that of its name.
+    fn read(statements: &mut &[ProcStatement], libref: &str) -> Outcome<Option<(Self, Span)>> {
+        let Some((statement, rest)) = statements.split_first() else {
+            return Ok(None);
+        };
+        *statements = rest;
+        let mut cursor = Cursor::new(&statement.tokens, &statement.span);
+        let span = cursor.span();
+        let action = if cursor.eat_word("COPY") {
+            let mut request = copy::Request::read(&mut cursor, "DATASETS", Some(libref))?;
+            while let Some((choice, rest)) = statements.split_first() {
+                let mut cursor = Cursor::new(&choice.tokens, &choice.span);
+                if !request.eat_choice(&mut cursor)? {
+                    break;
+                }
+                *statements = rest;
+            }
+            Self::Copy(request)
+        } else if cursor.eat_word("MODIFY") {
+            Self::Modify(modify::Request::read(libref, &mut cursor, statements)?)
+        } else if cursor.eat_word("DELETE") {
+            Self::Delete(Names::read(&mut cursor)?)
+        } else if cursor.eat_word("SAVE") {
+            Self::Save(Names::read(&mut cursor)?)
+        } else if cursor.eat_word("CHANGE") {
+            Self::Change(changes(&mut cursor)?)
+        } else if cursor.eat_word("APPEND") {
+            Self::Append(append::Request::read(
+                &mut cursor,
+                "DATASETS",
+                Some(libref),
+            )?)
+        } else if cursor.eat_word("CONTENTS") {
+            Self::Contents(contents::Request::read(
+                &mut cursor,
+                "DATASETS",
+                Some(libref),
+            )?)
+        } else {
+            return Err(unknown(&cursor, "DATASETS", "statement"));
+        };
+        Ok(Some((action, span)))
+    }
+
+    fn run(self, options: &Options, span: &Span, world: &mut World) -> Outcome<()> {
+        let library = &options.library;
+        match self {
+            Self::Append(request) => request.run(world, span),
+            Self::Contents(request) => request.run(world, span),
+            Self::Copy(request) => request.run(world),
+            Self::Modify(request) => request.run(world),
+            Self::Change(names) => {
+                for (old, new, span) in names {
+                    rename(world, library, &old, &new, &span)?;
+                }
+                Ok(())
+            }
+            Self::Delete(names) => {
+                for member in names.expand(world, library)? {
+                    delete_named(world, options, &member, span)?;
+                }
+                Ok(())
+            }
+            Self::Save(names) => {
+                let kept = names.expand(world, library)?;
+                for member in members(world, library)? {
+                    if !kept.contains(&member) {
+                        delete_named(world, options, &member, span)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// `old=new …` of CHANGE.
+fn changes(cursor: &mut Cursor<'_>) -> Outcome<Vec<(String, String, Span)>> {
+    let mut names = Vec::new();
+    while !cursor.is_at_end() {
+        let (old, span) = cursor.expect_name("a data set name")?;
+        cursor.expect_symbol("=")?;
+        let (new, _) = cursor.expect_name("a data set name")?;
+        names.push((old, new, span));
+    }
+    Ok(names)
 }
 
 impl Options {
@@ -111,39 +201,6 @@ impl Options {
             list,
             silent,
         })
-    }
-
-    /// A statement that stands for itself.
-    fn one(&self, cursor: &mut Cursor<'_>, world: &mut World) -> Outcome<()> {
-        let span = cursor.span();
-        if cursor.eat_word("DELETE") {
-            for member in Names::read(cursor)?.expand(world, &self.library)? {
-                delete_named(world, self, &member, &span)?;
-            }
-        } else if cursor.eat_word("SAVE") {
-            let kept = Names::read(cursor)?.expand(world, &self.library)?;
-            for member in members(world, &self.library)? {
-                if !kept.contains(&member) {
-                    delete_named(world, self, &member, &span)?;
-                }
-            }
-        } else if cursor.eat_word("CHANGE") {
-            while !cursor.is_at_end() {
-                let (old, span) = cursor.expect_name("a data set name")?;
-                cursor.expect_symbol("=")?;
-                let (new, _) = cursor.expect_name("a data set name")?;
-                rename(world, &self.library, &old, &new, &span)?;
-            }
-        } else if cursor.eat_word("APPEND") {
-            append::Request::read(cursor, "DATASETS", Some(&self.library.libref))?
-                .run(world, &span)?;
-        } else if cursor.eat_word("CONTENTS") {
-            contents::Request::read(cursor, "DATASETS", Some(&self.library.libref))?
-                .run(world, &span)?;
-        } else {
-            return Err(unknown(cursor, "DATASETS", "statement"));
-        }
-        Ok(())
     }
 }
 

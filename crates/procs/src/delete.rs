@@ -3,11 +3,11 @@
 use engine::failure::Outcome;
 use engine::procedure::{Procedure, Support};
 use engine::session::World;
-use lang::ast::ProcStep;
+use lang::ast::{DatasetRef, ProcStep};
 use lang::cursor::Cursor;
 
 use crate::datasets::delete;
-use crate::target::unknown;
+use crate::target::{no_statements, unknown};
 
 /// PROC DELETE.
 pub(crate) struct Delete;
@@ -24,22 +24,12 @@ impl Procedure for Delete {
         }
     }
 
+    fn check(&self, step: &ProcStep, _: &mut World) -> Outcome<()> {
+        datasets(step).map(drop)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let mut cursor = Cursor::new(&step.options, &step.span);
-        if !cursor.at_word("DATA") {
-            return Err(unknown(&cursor, "DELETE", "option"));
-        }
-        cursor.next();
-        cursor.expect_symbol("=")?;
-        let mut datasets = Vec::new();
-        while !cursor.is_at_end() {
-            datasets.push(cursor.dataset_ref()?);
-        }
-        if let Some(statement) = step.statements.first() {
-            let cursor = Cursor::new(&statement.tokens, &statement.span);
-            return Err(unknown(&cursor, "DELETE", "statement"));
-        }
-        for dataset in datasets {
+        for dataset in datasets(step)? {
             let member = world.libraries.resolve(&dataset)?;
             if !delete(world, &member, &dataset.span)? {
                 let name = member.full_name();
@@ -50,4 +40,20 @@ impl Procedure for Delete {
         }
         Ok(())
     }
+}
+
+/// The data sets that are named.
+fn datasets(step: &ProcStep) -> Outcome<Vec<DatasetRef>> {
+    let mut cursor = Cursor::new(&step.options, &step.span);
+    if !cursor.at_word("DATA") {
+        return Err(unknown(&cursor, "DELETE", "option"));
+    }
+    cursor.next();
+    cursor.expect_symbol("=")?;
+    let mut datasets = Vec::new();
+    while !cursor.is_at_end() {
+        datasets.push(cursor.dataset_ref()?);
+    }
+    no_statements(step, "DELETE")?;
+    Ok(datasets)
 }

@@ -33,6 +33,11 @@ impl Procedure for Formats {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        // Formats are the session's own and cost nothing; steps that follow name them.
+        self.run(step, world)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let mut cursor = Cursor::new(&step.options, &step.span);
         while let Some(word) = cursor.peek_word() {

@@ -50,6 +50,10 @@ impl Procedure for Freq {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        parse(step, world).map(drop)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let statements = parse(step, world)?;
         let mut input = open_by(

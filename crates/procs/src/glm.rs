@@ -50,14 +50,16 @@ impl Procedure for Glm {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        statements(step, world).map(drop)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let statements = parse(step, world)?;
+        let Some(statements) = statements(step, world)? else {
+            return Ok(());
+        };
         let Some(model) = &statements.model else {
-            return if step.statements.is_empty() && step.ended {
-                Ok(())
-            } else {
-                Err(Failure::at(&step.span, "PROC GLM needs a MODEL statement"))
-            };
+            return Ok(());
         };
         let mut input = open(&statements, world)?;
         let mut bound = Bound::new(&statements, model, &input, world)?;
@@ -81,6 +83,18 @@ impl Procedure for Glm {
         input.finish(world)?;
         outputs.finish(world)
     }
+}
+
+/// The statements; `None` if QUIT alone is left of a step that has run.
+fn statements(step: &ProcStep, world: &mut World) -> Outcome<Option<Statements>> {
+    let statements = parse(step, world)?;
+    if statements.model.is_none() {
+        if step.statements.is_empty() && step.ended {
+            return Ok(None);
+        }
+        return Err(Failure::at(&step.span, "PROC GLM needs a MODEL statement"));
+    }
+    Ok(Some(statements))
 }
 
 fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {

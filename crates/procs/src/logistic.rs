@@ -62,12 +62,14 @@ impl Procedure for Logistic {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        let statements = parse(self.0, step, world)?;
+        self.model(&statements, step).map(drop)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let statements = parse(self.0, step, world)?;
-        let Some(model) = &statements.model else {
-            let message = format!("PROC {} needs a MODEL statement", self.0);
-            return Err(Failure::at(&step.span, message));
-        };
+        let model = self.model(&statements, step)?;
         let mut input = open(&statements, world)?;
         let mut bound = Bound::new(self.0, &statements, model, &input, world)?;
         let mut by = match &statements.by {
@@ -91,6 +93,15 @@ impl Procedure for Logistic {
         input.finish(world)?;
         estimates.finish(world)?;
         outputs.finish(world)
+    }
+}
+
+impl Logistic {
+    fn model<'a>(&self, statements: &'a Statements, step: &ProcStep) -> Outcome<&'a Model> {
+        statements.model.as_ref().ok_or_else(|| {
+            let message = format!("PROC {} needs a MODEL statement", self.0);
+            Failure::at(&step.span, message)
+        })
     }
 }
 

@@ -59,12 +59,12 @@ impl Procedure for Means {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        statements(step, world, self.0).map(drop)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let statements = parse(step, world, self.0)?;
-        if !statements.printed && statements.outputs.is_empty() {
-            let message = "Neither the PRINT option nor a valid output statement has been given";
-            return Err(Failure::at(&step.span, message));
-        }
+        let statements = statements(step, world, self.0)?;
         let mut input = open_by(
             world,
             &statements.data,
@@ -107,6 +107,16 @@ impl Procedure for Means {
         }
         Ok(())
     }
+}
+
+/// The statements, of which something comes.
+fn statements(step: &ProcStep, world: &mut World, name: &'static str) -> Outcome<Statements> {
+    let statements = parse(step, world, name)?;
+    if !statements.printed && statements.outputs.is_empty() {
+        let message = "Neither the PRINT option nor a valid output statement has been given";
+        return Err(Failure::at(&step.span, message));
+    }
+    Ok(statements)
 }
 
 /// A step bound to its input.

@@ -7,7 +7,7 @@ use engine::session::World;
 use lang::ast::ProcStep;
 use lang::cursor::Cursor;
 
-use crate::target::unknown;
+use crate::target::{no_statements, unknown};
 
 /// PROC OPTIONS.
 pub(crate) struct SystemOptions;
@@ -36,13 +36,13 @@ impl Procedure for SystemOptions {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        request(step, &world.options.shown()).map(drop)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let all = world.options.shown();
-        let request = Request::read(step, &all)?;
-        if let Some(statement) = step.statements.first() {
-            let cursor = Cursor::new(&statement.tokens, &statement.span);
-            return Err(unknown(&cursor, "OPTIONS", "statement"));
-        }
+        let request = request(step, &all)?;
         let wanted = |one: &&Shown| {
             request.names.is_empty() || request.names.iter().any(|name| name == one.name)
         };
@@ -61,6 +61,12 @@ impl Procedure for SystemOptions {
         }
         Ok(())
     }
+}
+
+fn request(step: &ProcStep, all: &[Shown]) -> Outcome<Request> {
+    let request = Request::read(step, all)?;
+    no_statements(step, "OPTIONS")?;
+    Ok(request)
 }
 
 impl Request {

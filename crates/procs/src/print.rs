@@ -51,6 +51,10 @@ impl Procedure for Print {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        parse(step, world).map(drop)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let statements = parse(step, world)?;
         let data = input_or_last(statements.data.clone(), world, &step.span)?;

@@ -41,17 +41,28 @@ impl Procedure for Reg {
         }
     }
 
-    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let statements = parse(step, world)?;
-        if statements.models.is_empty() {
-            return if step.statements.is_empty() && step.ended {
-                Ok(())
-            } else {
-                Err(Failure::at(&step.span, "PROC REG needs a MODEL statement"))
-            };
-        }
-        regress(&statements, world)
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        statements(step, world).map(drop)
     }
+
+    fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        match statements(step, world)? {
+            Some(statements) => regress(&statements, world),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The statements; `None` if QUIT alone is left of a step that has run.
+fn statements(step: &ProcStep, world: &mut World) -> Outcome<Option<Statements>> {
+    let statements = parse(step, world)?;
+    if statements.models.is_empty() {
+        if step.statements.is_empty() && step.ended {
+            return Ok(None);
+        }
+        return Err(Failure::at(&step.span, "PROC REG needs a MODEL statement"));
+    }
+    Ok(Some(statements))
 }
 
 /// A model with its variables found: columns of the triangle.

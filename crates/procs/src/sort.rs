@@ -49,6 +49,10 @@ impl Procedure for Sort {
         }
     }
 
+    fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        parse(step, world).map(drop)
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let statements = parse(step, world)?;
         sort(&statements, world)

@@ -82,6 +82,14 @@ impl Procedure for Sql {
         "PROC SQL set option NOEXEC and will continue to check the syntax of statements."
     }
 
+    fn check(&self, step: &ProcStep, _: &mut World) -> Outcome<()> {
+        options(step)?;
+        for statement in &step.statements {
+            Parser::new(&statement.tokens, &statement.span).statement()?;
+        }
+        Ok(())
+    }
+
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
         let options = options(step)?;
         for statement in &step.statements {

@@ -7,7 +7,7 @@ use engine::failure::{Failure, Outcome};
 use engine::format;
 use engine::library::Library;
 use engine::session::World;
-use lang::ast::{DatasetRef, Expr, FormatRef, Restriction, VariableList};
+use lang::ast::{DatasetRef, Expr, FormatRef, ProcStep, Restriction, VariableList};
 use lang::cursor::Cursor;
 use sas7bdat::{Format, Kind, Variable};
 
@@ -188,6 +188,17 @@ pub(crate) fn member_type(cursor: &mut Cursor<'_>) -> Outcome<()> {
     }
     let message = format!("MEMTYPE={kind}: only DATA is implemented.");
     Err(cursor.fail(message).into())
+}
+
+/// Refuses the first statement of a procedure that has none.
+pub(crate) fn no_statements(step: &ProcStep, procedure: &str) -> Outcome<()> {
+    match step.statements.first() {
+        Some(statement) => {
+            let cursor = Cursor::new(&statement.tokens, &statement.span);
+            Err(unknown(&cursor, procedure, "statement"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The error for an option or statement that a procedure does not have (yet).

@@ -9,100 +9,151 @@ use engine::index::build;
 use engine::index::definition::Definition;
 use engine::library::Member;
 use engine::session::World;
-use lang::ast::{DatasetOptionValue, FormatRef, ProcStatement, VariableList};
+use lang::ast::{DatasetOptionValue, DatasetRef, FormatRef, ProcStatement, VariableList};
 use lang::cursor::Cursor;
 use sas7bdat::{Format, IndexInfo, Metadata, Variable};
 
-use crate::target::{format_for, unknown};
+use crate::target::format_for;
 
-/// Words with which the statements under MODIFY begin.
-const UNDER: [&str; 7] = [
-    "RENAME", "LABEL", "FORMAT", "INFORMAT", "INDEX", "ATTRIB", "IC",
-];
-
-/// Carries MODIFY out with those of `rest` that belong to it; gives back the others.
-pub(super) fn modify<'s>(
-    world: &mut World,
-    libref: &str,
-    cursor: &mut Cursor<'_>,
-    rest: &'s [ProcStatement],
-) -> Outcome<&'s [ProcStatement]> {
-    let mut dataset = cursor.dataset_ref()?;
-    cursor.expect_end()?;
-    dataset.libref.get_or_insert_with(|| libref.to_owned());
-    let member = world.found(&dataset)?;
-    let under = rest.iter().take_while(|statement| {
-        let cursor = Cursor::new(&statement.tokens, &statement.span);
-        UNDER.iter().any(|word| cursor.at_word(word))
-    });
-    let (under, rest) = rest.split_at(under.count());
-    let mut label = None;
-    for option in &dataset.options {
-        match (&option.value, option.name.to_ascii_uppercase().as_str()) {
-            (DatasetOptionValue::Text(text), "LABEL") => label = Some(text.clone()),
-            (_, name) => {
-                let message = format!("The option {name}= of MODIFY is not implemented yet");
-                return Err(Failure::at(&option.span, message));
-            }
-        }
-    }
-    let described = under.iter().filter(|statement| !is_index(statement));
-    let described: Vec<&ProcStatement> = described.collect();
-    if label.is_some() || !described.is_empty() {
-        change(world, &member, |world, metadata| {
-            if let Some(label) = label {
-                metadata.label = label;
-            }
-            for statement in described {
-                let mut cursor = Cursor::new(&statement.tokens, &statement.span);
-                describe(world, metadata, &member, &mut cursor)?;
-            }
-            Ok(())
-        })?;
-    }
-    for statement in under.iter().filter(|statement| is_index(statement)) {
-        let mut cursor = Cursor::new(&statement.tokens, &statement.span);
-        index(world, &member, &mut cursor)?;
-    }
-    Ok(rest)
+/// MODIFY with the statements that belong to it.
+pub(super) struct Request {
+    dataset: DatasetRef,
+    /// LABEL= of the data set.
+    label: Option<String>,
+    described: Vec<(Description, Span)>,
+    indexes: Vec<(IndexChange, Span)>,
 }
 
-fn is_index(statement: &ProcStatement) -> bool {
-    Cursor::new(&statement.tokens, &statement.span).at_word("INDEX")
+/// What changes in the description of a data set.
+enum Description {
+    Rename(Vec<(String, String)>),
+    Label(Vec<(String, String)>),
+    Format(Vec<(VariableList, Option<FormatRef>)>),
+    Informat(Vec<(VariableList, Option<FormatRef>)>),
 }
 
-/// RENAME, LABEL, FORMAT or INFORMAT.
-fn describe(
-    world: &mut World,
-    metadata: &mut Metadata,
-    member: &Member,
-    cursor: &mut Cursor<'_>,
-) -> Outcome<()> {
-    let (name, span) = (member.full_name(), cursor.span());
-    if cursor.eat_word("RENAME") {
-        for (old, new) in cursor.renames()? {
-            rename(world, metadata, &name, &old, &new, &span)?;
+/// INDEX DELETE and INDEX CREATE.
+enum IndexChange {
+    Delete(Vec<(String, Span)>),
+    Create(Vec<Definition>),
+}
+
+impl Request {
+    /// From behind MODIFY; takes those of `rest` that belong to it.
+    pub(super) fn read(
+        libref: &str,
+        cursor: &mut Cursor<'_>,
+        rest: &mut &[ProcStatement],
+    ) -> Outcome<Self> {
+        let mut dataset = cursor.dataset_ref()?;
+        cursor.expect_end()?;
+        dataset.libref.get_or_insert_with(|| libref.to_owned());
+        let mut label = None;
+        for option in &dataset.options {
+            match (&option.value, option.name.to_ascii_uppercase().as_str()) {
+                (DatasetOptionValue::Text(text), "LABEL") => label = Some(text.clone()),
+                (_, name) => {
+                    let message = format!("The option {name}= of MODIFY is not implemented yet");
+                    return Err(Failure::at(&option.span, message));
+                }
+            }
         }
-    } else if cursor.eat_word("LABEL") {
-        for (variable, label) in cursor.labels()? {
-            find(metadata, &name, &variable, &span)?.label = label;
+        let mut request = Self {
+            dataset,
+            label,
+            described: Vec::new(),
+            indexes: Vec::new(),
+        };
+        while let Some((statement, others)) = rest.split_first() {
+            let cursor = Cursor::new(&statement.tokens, &statement.span);
+            if !request.take(cursor)? {
+                break;
+            }
+            *rest = others;
         }
-    } else if cursor.eat_word("FORMAT") {
-        for (list, reference) in cursor.formats()? {
-            each(world, metadata, &name, &list, reference.as_ref(), |one| {
-                &mut one.format
-            })?;
-        }
-    } else if cursor.eat_word("INFORMAT") {
-        for (list, reference) in cursor.formats()? {
-            each(world, metadata, &name, &list, reference.as_ref(), |one| {
-                &mut one.informat
-            })?;
-        }
-    } else {
-        return Err(unknown(cursor, "DATASETS", "statement"));
+        Ok(request)
     }
-    Ok(cursor.expect_end()?)
+
+    /// A statement that may belong to MODIFY; false if it does not.
+    fn take(&mut self, mut cursor: Cursor<'_>) -> Outcome<bool> {
+        let span = cursor.span();
+        let description = if cursor.eat_word("RENAME") {
+            Description::Rename(cursor.renames()?)
+        } else if cursor.eat_word("LABEL") {
+            Description::Label(cursor.labels()?)
+        } else if cursor.eat_word("FORMAT") {
+            Description::Format(cursor.formats()?)
+        } else if cursor.eat_word("INFORMAT") {
+            Description::Informat(cursor.formats()?)
+        } else if cursor.eat_word("INDEX") {
+            self.indexes.push((index(&mut cursor)?, span));
+            return Ok(true);
+        } else {
+            return Ok(false);
+        };
+        cursor.expect_end()?;
+        self.described.push((description, span));
+        Ok(true)
+    }
+
+    /// Changes the data set.
+    pub(super) fn run(self, world: &mut World) -> Outcome<()> {
+        let member = world.found(&self.dataset)?;
+        let (label, described) = (self.label, self.described);
+        if label.is_some() || !described.is_empty() {
+            change(world, &member, |world, metadata| {
+                if let Some(label) = label {
+                    metadata.label = label;
+                }
+                for (description, span) in described {
+                    description.run(world, metadata, &member.full_name(), &span)?;
+                }
+                Ok(())
+            })?;
+        }
+        for (change, span) in self.indexes {
+            change.run(world, &member, &span)?;
+        }
+        Ok(())
+    }
+}
+
+impl Description {
+    fn run(
+        self,
+        world: &mut World,
+        metadata: &mut Metadata,
+        name: &str,
+        span: &Span,
+    ) -> Outcome<()> {
+        match self {
+            Self::Rename(names) => {
+                for (old, new) in names {
+                    rename(world, metadata, name, &old, &new, span)?;
+                }
+            }
+            Self::Label(labels) => {
+                for (variable, label) in labels {
+                    find(metadata, name, &variable, span)?.label = label;
+                }
+            }
+            Self::Format(formats) => {
+                for (list, reference) in formats {
+                    each(world, metadata, name, &list, reference.as_ref(), |one| {
+                        &mut one.format
+                    })?;
+                }
+            }
+            Self::Informat(formats) => {
+                for (list, reference) in formats {
+                    each(world, metadata, name, &list, reference.as_ref(), |one| {
+                        &mut one.informat
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 fn rename(
@@ -169,35 +220,15 @@ fn each(
     Ok(())
 }
 
-/// INDEX CREATE or INDEX DELETE.
-fn index(world: &mut World, member: &Member, cursor: &mut Cursor<'_>) -> Outcome<()> {
-    cursor.expect_word("INDEX")?;
+/// From behind INDEX.
+fn index(cursor: &mut Cursor<'_>) -> Outcome<IndexChange> {
     let span = cursor.span();
-    let input = Input::open_member(world, member.clone())?;
-    let (mut indexes, variables) = (
-        input.metadata().indexes.clone(),
-        input.metadata().variables.clone(),
-    );
-    input.close(world)?;
-    // The look at the data set is not a use of it.
-    world.inputs.pop();
-    let name = member.full_name();
     if cursor.eat_word("DELETE") {
+        let mut names = Vec::new();
         while !cursor.is_at_end() {
-            let (wanted, span) = cursor.expect_name("the name of an index")?;
-            let is_it = |one: &IndexInfo| one.name.eq_ignore_ascii_case(&wanted);
-            if wanted.eq_ignore_ascii_case("_ALL_") {
-                indexes.clear();
-                world.note("All indexes defined on the file have been deleted.");
-            } else if let Some(place) = indexes.iter().position(is_it) {
-                let gone = indexes.remove(place);
-                world.note(&format!("Index {} deleted.", gone.name));
-            } else {
-                let message = format!("Index {wanted} does not exist on file {name}");
-                return Err(Failure::at(&span, message));
-            }
+            names.push(cursor.expect_name("the name of an index")?);
         }
-        return build::rebuild(world, member, &indexes);
+        return Ok(IndexChange::Delete(names));
     }
     cursor.expect_word("CREATE")?;
     let text = cursor.rest_text();
@@ -208,25 +239,70 @@ fn index(world: &mut World, member: &Member, cursor: &mut Cursor<'_>) -> Outcome
     for one in &mut definitions {
         one.unique = unique;
     }
-    let mut made = Vec::new();
-    for one in definitions {
-        let info = one
-            .resolve(&variables, &name)
-            .map_err(|message| Failure::at(&span, message))?;
-        if indexes
-            .iter()
-            .any(|known| known.name.eq_ignore_ascii_case(&info.name))
-        {
-            let message = format!(
-                "An index named {} with the same definition already exists for file {name}",
-                info.name
-            );
+    Ok(IndexChange::Create(definitions))
+}
+
+impl IndexChange {
+    fn run(self, world: &mut World, member: &Member, span: &Span) -> Outcome<()> {
+        let input = Input::open_member(world, member.clone())?;
+        let (mut indexes, variables) = (
+            input.metadata().indexes.clone(),
+            input.metadata().variables.clone(),
+        );
+        input.close(world)?;
+        // The look at the data set is not a use of it.
+        world.inputs.pop();
+        let name = member.full_name();
+        let definitions = match self {
+            Self::Delete(names) => {
+                delete(world, &name, &mut indexes, names)?;
+                return build::rebuild(world, member, &indexes);
+            }
+            Self::Create(definitions) => definitions,
+        };
+        let mut made = Vec::new();
+        for one in definitions {
+            let info = one
+                .resolve(&variables, &name)
+                .map_err(|message| Failure::at(span, message))?;
+            if indexes
+                .iter()
+                .any(|known| known.name.eq_ignore_ascii_case(&info.name))
+            {
+                let message = format!(
+                    "An index named {} with the same definition already exists for file {name}",
+                    info.name
+                );
+                return Err(Failure::at(span, message));
+            }
+            indexes.push(info.clone());
+            made.push(info);
+        }
+        build::rebuild(world, member, &indexes)?;
+        build::note(world, &made);
+        Ok(())
+    }
+}
+
+/// Takes the named ones out of `indexes`.
+fn delete(
+    world: &mut World,
+    dataset: &str,
+    indexes: &mut Vec<IndexInfo>,
+    names: Vec<(String, Span)>,
+) -> Outcome<()> {
+    for (wanted, span) in names {
+        let is_it = |one: &IndexInfo| one.name.eq_ignore_ascii_case(&wanted);
+        if wanted.eq_ignore_ascii_case("_ALL_") {
+            indexes.clear();
+            world.note("All indexes defined on the file have been deleted.");
+        } else if let Some(place) = indexes.iter().position(is_it) {
+            let gone = indexes.remove(place);
+            world.note(&format!("Index {} deleted.", gone.name));
+        } else {
+            let message = format!("Index {wanted} does not exist on file {dataset}");
             return Err(Failure::at(&span, message));
         }
-        indexes.push(info.clone());
-        made.push(info);
     }
-    build::rebuild(world, member, &indexes)?;
-    build::note(world, &made);
     Ok(())
 }

@@ -29,4 +29,5 @@ mod routines;
 mod semantics;
 mod sorting;
 mod sql;
+mod syntaxcheck;
 mod textfiles;
