@@ -200,6 +200,13 @@ impl Options {
             .max(Bytes::mib(1).0)
     }
 
+    /// How much the arrays and hash objects of a DATA step may take: MEMSIZE, less what a step without
+    /// them needs.
+    pub fn step_memory(&self) -> u64 {
+        let kept_free = Bytes::mib(16).0;
+        self.memsize.saturating_sub(kept_free).max(kept_free)
+    }
+
     /// How much the groups of MEANS, SUMMARY and FREQ may take: SUMSIZE, but within MEMSIZE.
     pub fn summary_memory(&self) -> u64 {
         let most = self.procedure_memory();

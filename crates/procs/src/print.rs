@@ -36,6 +36,9 @@ struct Statements {
 /// Rows held to find column widths. SAS too fits columns to the rows of one page.
 const PAGE_ROWS: usize = 500;
 
+/// Bytes of cells held for the same reason: where rows are so long, a page has fewer of them.
+const PAGE_BYTES: usize = 4 << 20;
+
 /// Width of the line that names a BY group.
 const HEADING_WIDTH: usize = 80;
 
@@ -87,7 +90,7 @@ impl Procedure for Print {
             }
             number += 1;
             table.add(row, number, encoding, &formats);
-            if table.rows.len() == PAGE_ROWS {
+            if table.rows.len() >= PAGE_ROWS || table.bytes >= PAGE_BYTES {
                 table.print(world);
             }
         }
@@ -162,6 +165,8 @@ struct Columns {
     number_rows: bool,
     labels: bool,
     rows: Vec<Vec<String>>,
+    /// What the cells of the rows take.
+    bytes: usize,
 }
 
 impl Columns {
@@ -213,6 +218,7 @@ impl Columns {
             number_rows: !statements.no_obs && statements.id.is_none(),
             labels: statements.labels,
             rows: Vec::new(),
+            bytes: 0,
         })
     }
 
@@ -231,6 +237,8 @@ impl Columns {
                 }
             }
         }
+        let cell = |cell: &String| size_of::<String>() + cell.capacity();
+        self.bytes += cells.iter().map(cell).sum::<usize>();
         self.rows.push(cells);
     }
 
@@ -287,6 +295,7 @@ impl Columns {
     /// goes, the rest below.
     fn print(&mut self, world: &mut World) {
         let page = std::mem::take(&mut self.rows);
+        self.bytes = 0;
         if page.is_empty() {
             return;
         }

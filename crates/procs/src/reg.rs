@@ -18,6 +18,7 @@ use self::selection::Step;
 use self::statements::{Model, Statements, parse};
 use crate::by::{ByGroups, open_by};
 use crate::distribution::{f_probability, t_probability, t_quantile};
+use crate::effects::classes::out_of_memory;
 use crate::linear::{Fit, Triangle};
 use crate::table::Table;
 use crate::target::numeric;
@@ -130,6 +131,11 @@ struct Result<'a> {
 fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
     let mut input = open(statements, world)?;
     let design = Design::new(statements, &input)?;
+    let limit = world.options.procedure_memory();
+    // The triangle, its echelon form, and what comes of it.
+    if Triangle::bytes(design.fields.len() + 1) * 4 > limit {
+        return Err(out_of_memory(design.fields.len(), "variables", limit));
+    }
     let mut by = match &statements.by {
         Some(list) => Some(ByGroups::new(&input, list, world)?),
         None => None,

@@ -14,6 +14,9 @@ use crate::expr::Slot;
 use crate::expr::array::ArrayLayout;
 use crate::failure::{Failure, Outcome};
 
+/// What an element of a temporary array takes beside its values.
+const ELEMENT_BYTES: u64 = 24;
+
 impl<'a> Builder<'a> {
     /// A statement that is not executed.
     pub(super) fn declaration(&mut self, statement: &'a Statement) -> Outcome<()> {
@@ -113,13 +116,7 @@ impl<'a> Builder<'a> {
                 let message = format!("The temporary array {name} needs its dimensions.");
                 return Err(Failure::at(span, message));
             };
-            let length = declared.length.unwrap_or(8);
-            let bytes = count as u64 * u64::from(length);
-            if bytes > base::limits::PROGRAM_VECTOR_BYTES_MAX {
-                let message = format!("The array {name} is too large: {bytes} bytes.");
-                return Err(Failure::at(span, message));
-            }
-            (0..count).map(|_| self.pdv.hidden(kind, length)).collect()
+            self.temporaries(name, count, (kind, declared.length.unwrap_or(8)), span)?
         } else {
             self.array_elements(declared, wanted, span)?
         };
@@ -160,6 +157,31 @@ impl<'a> Builder<'a> {
             implicit: declared.implicit,
         });
         Ok(())
+    }
+
+    /// The elements of a temporary array.
+    fn temporaries(
+        &mut self,
+        name: &str,
+        count: usize,
+        (kind, length): (Kind, u32),
+        span: &Span,
+    ) -> Outcome<Vec<Slot>> {
+        let bytes = count as u64 * u64::from(length);
+        if bytes > base::limits::PROGRAM_VECTOR_BYTES_MAX {
+            let message = format!("The array {name} is too large: {bytes} bytes.");
+            return Err(Failure::at(span, message));
+        }
+        // An element is known by its place; its value is there once more, as it is at the start.
+        let needed = count as u64 * (2 * u64::from(length) + ELEMENT_BYTES);
+        if needed > self.world.options.step_memory() {
+            return Err(Failure::world(format!(
+                "The SAS System stopped processing this step because of insufficient memory: the array \
+                 {name} takes {} KiB. Raise MEMSIZE=.",
+                needed >> 10
+            )));
+        }
+        Ok((0..count).map(|_| self.pdv.hidden(kind, length)).collect())
     }
 
     fn array_elements(

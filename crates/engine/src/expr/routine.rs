@@ -17,8 +17,12 @@ use crate::failure::{Failure, Outcome};
 use crate::format;
 use crate::session::World;
 
-/// Texts of CALL EXECUTE of one step, bytes: they are kept until it ends.
-const EXECUTED_BYTES_MAX: usize = 64 << 20;
+/// Most that macro variables of CALL SYMPUT, and texts of CALL EXECUTE, may take in one step, whatever
+/// the memory.
+const REQUESTED_BYTES_MAX: usize = 64 << 20;
+
+/// Of an entry beside its texts.
+const ENTRY_BYTES: usize = 128;
 
 /// A compiled CALL statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,13 +104,31 @@ impl Does {
 }
 
 /// What CALL routines ask of the session.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Requests {
     /// Macro variables by upper-case name: the last value and its table.
     symbols: BTreeMap<String, (String, Table)>,
+    symbol_bytes: usize,
     executed: Vec<String>,
     executed_bytes: usize,
-    too_much: bool,
+    /// What macro variables may take, and what texts may, bytes.
+    most: usize,
+    lost_symbols: bool,
+    lost_texts: bool,
+}
+
+impl Default for Requests {
+    fn default() -> Self {
+        Self {
+            symbols: BTreeMap::new(),
+            symbol_bytes: 0,
+            executed: Vec::new(),
+            executed_bytes: 0,
+            most: REQUESTED_BYTES_MAX,
+            lost_symbols: false,
+            lost_texts: false,
+        }
+    }
 }
 
 impl Compiler<'_> {
@@ -336,8 +358,8 @@ impl Routine {
             // SYMGET of the same step sees it; what is wrong is told at the end.
             let _ = macros.symput(&name, &value, table);
         }
-        let symbols = &mut events.surroundings.requests.symbols;
-        symbols.insert(name.to_ascii_uppercase(), (value, table));
+        let requests = &mut events.surroundings.requests;
+        requests.symput(name.to_ascii_uppercase(), value, table);
     }
 
     fn number(&self, index: usize, row: &[u8], events: &mut Events) -> f64 {
@@ -383,31 +405,58 @@ fn clear(slot: Slot, row: &mut [u8]) {
 }
 
 impl Requests {
+    /// Takes at most so much memory, a part of it for what comes of the texts.
+    pub fn limit(&mut self, memory: u64) {
+        let most = usize::try_from(memory / 4).unwrap_or(usize::MAX);
+        self.most = most.min(REQUESTED_BYTES_MAX);
+    }
+
+    fn symput(&mut self, name: String, value: String, table: Table) {
+        let known = self.symbols.get(&name);
+        let before = known.map_or(0, |(value, _)| ENTRY_BYTES + name.len() + value.len());
+        let after = self.symbol_bytes - before + ENTRY_BYTES + name.len() + value.len();
+        if after > self.most {
+            self.lost_symbols = true;
+            return;
+        }
+        self.symbol_bytes = after;
+        self.symbols.insert(name, (value, table));
+    }
+
     fn execute(&mut self, text: String) {
-        self.executed_bytes += text.len();
-        if self.executed_bytes > EXECUTED_BYTES_MAX {
-            self.too_much = true;
+        let after = self.executed_bytes + ENTRY_BYTES + text.len();
+        if after > self.most {
+            self.lost_texts = true;
         } else {
+            self.executed_bytes = after;
             self.executed.push(text);
         }
     }
 
     /// Carries out what was asked for; at the end of the step.
     pub fn settle(self, world: &mut World) {
-        for (name, (value, table)) in &self.symbols {
-            if let Err(text) = world.symput(name, value, *table) {
+        for (name, (value, table)) in self.symbols {
+            if let Err(text) = world.symput(&name, &value, table) {
                 world.log.error(&format!("{text}."));
             }
         }
-        if self.too_much {
+        let lost = [
+            (
+                self.lost_symbols,
+                "macro variables of CALL SYMPUT",
+                "assigned",
+            ),
+            (self.lost_texts, "texts of CALL EXECUTE", "executed"),
+        ];
+        for (_, what, done) in lost.into_iter().filter(|(lost, ..)| *lost) {
             world.log.error(&format!(
-                "The texts of CALL EXECUTE of this step have more than {} MiB; those beyond are not \
-                 executed.",
-                EXECUTED_BYTES_MAX >> 20
+                "The {what} of this step take more than {} KiB; those beyond are not {done}. Raise \
+                 MEMSIZE=.",
+                self.most >> 10
             ));
         }
-        for text in &self.executed {
-            for diagnostic in world.call_execute(text) {
+        for text in self.executed {
+            for diagnostic in world.call_execute(&text) {
                 world.log.diagnostic(&diagnostic);
             }
         }

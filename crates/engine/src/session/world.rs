@@ -117,6 +117,8 @@ impl World {
     /// What functions know while a step runs; with `macros` also the macro variables.
     pub fn surroundings(&self, macros: bool) -> Surroundings {
         let mut surroundings = Surroundings::new(self.meter.clone(), self.formats.clone());
+        let memory = self.options.procedure_memory();
+        surroundings.requests.limit(memory);
         surroundings.macros = macros.then(|| Box::new(self.macros.clone()));
         surroundings
     }

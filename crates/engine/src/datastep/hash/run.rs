@@ -17,9 +17,6 @@ use crate::hash_table::Table;
 /// What a method returns when it did not find or do what it was asked.
 const FAILED: f64 = 160_038.0;
 
-/// The rest of the session needs this much of MEMSIZE.
-const KEPT_FREE_BYTES: u64 = 16 << 20;
-
 impl Running<'_> {
     /// Calls a method; 0 if all is well.
     pub(in crate::datastep) fn method(&mut self, call: &MethodCall) -> Outcome<f64> {
@@ -240,8 +237,7 @@ impl Running<'_> {
         if growth > 0 {
             let tables = self.objects.states.iter().flat_map(|state| &state.table);
             let used: u64 = tables.map(Table::bytes).sum();
-            let limit = self.world.options.memsize.saturating_sub(KEPT_FREE_BYTES);
-            if used + growth > limit.max(KEPT_FREE_BYTES) {
+            if used + growth > self.world.options.step_memory() {
                 return Err(out_of_memory(self.table(index).items()));
             }
         }
