@@ -225,8 +225,8 @@ static STATEMENTS: &[Entry] = &[
         |parser, _| Ok(StatementKind::Infile(parser.cursor.text_file()?)),
         Support::part(
             "a path, fileref or DATALINES: DLM=, DSD, FIRSTOBS=, OBS=, TRUNCOVER, MISSOVER, FLOWOVER, \
-             STOPOVER, LRECL=, END=",
-            "PAD, DLM= of a variable, DLMSTR=, EXPANDTABS, ENCODING=, FILEVAR=, several files at once",
+             STOPOVER, LRECL=, END=, EXPANDTABS",
+            "PAD, DLM= of a variable, DLMSTR=, ENCODING=, FILEVAR=, several files at once",
         ),
     ),
     simple(
@@ -261,6 +261,11 @@ static STATEMENTS: &[Entry] = &[
             Ok(StatementKind::Put { items, log: true })
         },
         Support::part("as PUT", "`#n`"),
+    ),
+    simple(
+        "ERROR",
+        |parser, span| parser.error(span),
+        Support::part("as PUTLOG; sets `_ERROR_`", "`#n`"),
     ),
     simple(
         "KEEP",
@@ -312,7 +317,6 @@ static STATEMENTS: &[Entry] = &[
     refused_lines("PARMCARDS4"),
     refused("DESCRIBE"),
     refused("DISPLAY"),
-    refused("ERROR"),
     refused("EXECUTE"),
     refused("LIST"),
     refused("LOSTCARD"),

@@ -463,3 +463,37 @@ fn a_card_is_lost_only_where_a_row_had_begun() {
     let (ran, _) = clean("data d.a; input x y @@; datalines;\n1 2\n3\n;\nrun;");
     assert!(ran.log.contains("NOTE: LOST CARD."), "{}", ran.log);
 }
+
+#[test]
+fn tabs_lead_to_every_eighth_column() {
+    let store = with_text("1\t2\n12345678\t3\n");
+    let read = |options: &str| {
+        let program = format!(
+            "data d.a; infile '/data/in.txt' truncover {options}; input @9 x 8. @17 y 8.; run;"
+        );
+        let ran = run_on(Arc::new(store.clone()), &program);
+        (rows(&store, "/data/a.sas7bdat"), ran.log)
+    };
+    let (expanded, log) = read("expandtabs");
+    assert_eq!(expanded, ["2 .", ". 3"], "{log}");
+    // Without it the second line has a tab, which is passed over, and `3` from column 9 on.
+    let (plain, log) = read("noexpandtabs");
+    assert_eq!(plain, [". .", "3 ."], "{log}");
+}
+
+#[test]
+fn error_writes_to_the_log_and_sets_the_variable() {
+    let (ran, store) = clean(
+        "data d.a; file '/data/o.txt';
+         do x = 1 to 2; if x = 2 then error 'Not so: ' x=; e = _error_; output; end; run;
+         data _null_; error; if _error_ then put 'raised'; run;",
+    );
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1 0", "2 1"]);
+    for line in [
+        "\nNot so: x=2\n",
+        "\nx=3 e=1 _ERROR_=1 _N_=1\n",
+        "\nraised\n",
+    ] {
+        assert!(ran.log.contains(line), "{line}: {}", ran.log);
+    }
+}

@@ -104,6 +104,7 @@ impl Builder<'_> {
             over: Over::Flow,
             lrecl: LRECL,
             end: None,
+            expand_tabs: false,
         };
         for option in options {
             self.infile_option(&mut read, option)?;
@@ -117,6 +118,8 @@ impl Builder<'_> {
                 read.delimiters = Some(text.as_bytes().to_vec());
             }
             ("DSD", None) => read.dsd = true,
+            ("EXPANDTABS", None) => read.expand_tabs = true,
+            ("NOEXPANDTABS", None) => read.expand_tabs = false,
             ("FIRSTOBS", Some(value)) => read.firstobs = count(value, option)?.max(1),
             ("OBS", Some(value)) => read.obs = count(value, option)?,
             ("TRUNCOVER", None) => read.over = Over::Truncate,

@@ -10,6 +10,9 @@ use crate::expr::Slot;
 use crate::failure::{Failure, Outcome};
 use crate::session::World;
 
+/// Columns from one tab stop to the next.
+const TAB: usize = 8;
+
 /// Bytes of one read or write of a text file.
 pub(super) const BLOCK_BYTES: usize = 64 << 10;
 
@@ -36,6 +39,8 @@ pub(super) struct InfileOptions {
     pub(super) over: Over,
     pub(super) lrecl: usize,
     pub(super) end: Option<Slot>,
+    /// EXPANDTABS.
+    pub(super) expand_tabs: bool,
 }
 
 /// A text file being read.
@@ -152,6 +157,9 @@ impl Infile {
             if self.number >= self.options.firstobs {
                 break;
             }
+        }
+        if self.options.expand_tabs && self.record.contains(&b'\t') {
+            self.record = without_tabs(&self.record);
         }
         self.read += 1;
         self.shortest = self.shortest.min(self.record.len());
@@ -281,6 +289,19 @@ impl FileLines {
         record.truncate(limit);
         Ok((found, truncated))
     }
+}
+
+/// Tabs lead to the next column that is a multiple of [`TAB`].
+fn without_tabs(record: &[u8]) -> Vec<u8> {
+    let mut expanded = Vec::with_capacity(record.len() + TAB);
+    for byte in record {
+        if *byte == b'\t' {
+            expanded.resize((expanded.len() / TAB + 1) * TAB, b' ');
+        } else {
+            expanded.push(*byte);
+        }
+    }
+    expanded
 }
 
 fn read_failure(label: &str, error: &base::store::StoreError) -> Failure {
