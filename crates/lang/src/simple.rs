@@ -1,6 +1,6 @@
 //! Statements of a DATA step that have no statements inside, and the DATA statement itself.
 
-use crate::ast::{DatasetRef, Expr, ExprKind, Place, Setting, Statement, StatementKind, TokenKind};
+use crate::ast::{DatasetRef, ExprKind, Place, Setting, Statement, StatementKind, TokenKind};
 use crate::cursor::Parsed;
 use crate::finding;
 use crate::keywords::is_one_of;
@@ -201,27 +201,6 @@ impl Parser<'_> {
             },
             None => Err(finding::out_of_order(span, keyword)),
         }
-    }
-
-    /// From behind ERROR: what PUTLOG does, and `_ERROR_ = 1`.
-    pub(crate) fn error(&mut self, span: &Span) -> Parsed<StatementKind> {
-        let items = self.cursor.text_items(false)?;
-        let at = |kind| Statement {
-            span: span.clone(),
-            kind,
-        };
-        let raised = at(StatementKind::Assign {
-            target: "_ERROR_".to_owned(),
-            value: Expr {
-                span: span.clone(),
-                kind: ExprKind::Number(1.0),
-            },
-        });
-        if items.is_empty() {
-            return Ok(StatementKind::Block(vec![raised]));
-        }
-        let told = at(StatementKind::Put { items, log: true });
-        Ok(StatementKind::Block(vec![told, raised]))
     }
 
     /// From behind LEAVE, which needs something to leave.

@@ -1,7 +1,7 @@
 //! The statements of a DATA step by name: what reads each, and what there is of it.
 
 use crate::array;
-use crate::ast::StatementKind;
+use crate::ast::{Expr, ExprKind, Statement, StatementKind};
 use crate::cursor::Parsed;
 use crate::declare;
 use crate::finding;
@@ -110,8 +110,8 @@ static STATEMENTS: &[Entry] = &[
         },
         Support::part(
             "several data sets, one after the other or interleaved with BY; lists (`d1-d3`, `d:`); \
-             several SET; POINT=, KEY= with UNIQUE and `_IORC_`, NOBS=, END=; `if 0 then set`",
-            "INDSNAME=, OPEN=",
+             several SET; POINT=, KEY= with UNIQUE and `_IORC_`, NOBS=, END=, INDSNAME=; `if 0 then set`",
+            "OPEN=",
         ),
     ),
     simple(
@@ -264,7 +264,7 @@ static STATEMENTS: &[Entry] = &[
     ),
     simple(
         "ERROR",
-        |parser, span| parser.error(span),
+        error,
         Support::part("as PUTLOG; sets `_ERROR_`", "`#n`"),
     ),
     simple(
@@ -354,6 +354,27 @@ impl Entry {
     pub(crate) fn not_yet(&self, span: &Span) -> base::diag::Diagnostic {
         finding::not_yet(span, format!("{} statement", self.name))
     }
+}
+
+/// From behind ERROR: what PUTLOG does, and `_ERROR_ = 1`.
+fn error(parser: &mut Parser<'_>, span: &Span) -> Parsed<StatementKind> {
+    let items = parser.cursor.text_items(false)?;
+    let at = |kind| Statement {
+        span: span.clone(),
+        kind,
+    };
+    let raised = at(StatementKind::Assign {
+        target: "_ERROR_".to_owned(),
+        value: Expr {
+            span: span.clone(),
+            kind: ExprKind::Number(1.0),
+        },
+    });
+    if items.is_empty() {
+        return Ok(StatementKind::Block(vec![raised]));
+    }
+    let told = at(StatementKind::Put { items, log: true });
+    Ok(StatementKind::Block(vec![told, raised]))
 }
 
 /// The statements of a DATA step, for COMPAT.md.

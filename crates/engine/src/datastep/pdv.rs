@@ -215,6 +215,19 @@ impl Pdv {
         }
     }
 
+    /// A character variable that is never written and that a statement sets: INDSNAME=.
+    pub(super) fn automatic_text(&mut self, name: &str, length: u32, span: &Span) -> Outcome<Slot> {
+        let index = self.character(name, length);
+        let variable = &mut self.variables[index];
+        (variable.automatic, variable.assigned, variable.kept_over) = (true, true, true);
+        if variable.slot.kind == Kind::Character {
+            Ok(variable.slot)
+        } else {
+            let message = format!("The variable {name} must be character here.");
+            Err(Failure::at(span, message))
+        }
+    }
+
     /// A variable that statements set otherwise than by its name.
     pub(super) fn assigned_slot(&mut self, slot: Slot) {
         for variable in self.variables.iter_mut().filter(|one| one.slot == slot) {

@@ -13,7 +13,7 @@ use self::by::By;
 use self::keyed::Keyed;
 use self::update::Update;
 use super::blank::Blank;
-use crate::dataset::copy::{RowCopy, store_number};
+use crate::dataset::copy::{RowCopy, store_number, store_text};
 use crate::dataset::input::Input;
 use crate::expr::Slot;
 use crate::expr::block::Active;
@@ -39,6 +39,8 @@ pub(super) struct Source {
     current: usize,
     end: Option<Slot>,
     nobs: Option<(Slot, u64)>,
+    /// INDSNAME=.
+    named: Option<Slot>,
     by: Option<By>,
     /// A BY group had several rows in more than one data set.
     repeats: bool,
@@ -68,6 +70,8 @@ struct Feed {
     blank: Blank,
     /// IN=.
     contributes: Option<Slot>,
+    /// `LIB.MEMBER`
+    name: String,
     /// The input's last row was read ahead.
     held: bool,
     /// Its BY values.
@@ -125,7 +129,11 @@ impl Source {
                 let slot = *slot;
                 return self.read_at(slot, row);
             }
-            Order::Key(keyed) => return keyed.read(&mut self.feeds[0], row),
+            Order::Key(keyed) => {
+                let read = keyed.read(&mut self.feeds[0], row)?;
+                self.show_name(0, row);
+                return Ok(read);
+            }
             Order::Sequence if self.by.is_some() => self.interleave(row)?,
             Order::Sequence => self.next_in_turn(row)?,
             Order::Merge if self.by.is_some() => self.merge_group(row)?,
@@ -135,6 +143,7 @@ impl Source {
         if !read {
             return Ok(Read::End);
         }
+        self.show_name(self.current, row);
         if let Some(end) = self.end {
             let last = !self.has_more()?;
             store_number(&end, row, truth(last));
@@ -148,7 +157,8 @@ impl Source {
         let [feed] = self.feeds.as_slice() else {
             return None;
         };
-        let plain = matches!(self.order, Order::Sequence) && self.by.is_none();
+        let plain =
+            matches!(self.order, Order::Sequence) && self.by.is_none() && self.named.is_none();
         let places = feed.input.fields().iter().map(|field| field.slot);
         plain.then(|| places.zip(feed.slots.iter().copied()))
     }
@@ -185,7 +195,7 @@ impl Source {
             reason = "the conversion saturates"
         )]
         let mut number = wanted as u64;
-        for feed in &mut self.feeds {
+        for (index, feed) in self.feeds.iter_mut().enumerate() {
             let rows = feed.input.metadata().rows;
             if number > rows {
                 number -= rows;
@@ -193,10 +203,18 @@ impl Source {
             }
             if let Some(found) = feed.input.row_at(number)? {
                 feed.copy.apply(found, row);
+                self.show_name(index, row);
                 return Ok(Read::Row);
             }
         }
         Ok(Read::NoSuchRow)
+    }
+
+    /// INDSNAME= names the data set that gave the row.
+    fn show_name(&self, feed: usize, row: &mut [u8]) {
+        if let (Some(slot), Some(feed)) = (&self.named, self.feeds.get(feed)) {
+            store_text(slot, row, feed.name.as_bytes());
+        }
     }
 
     fn next_in_turn(&mut self, row: &mut [u8]) -> Outcome<bool> {
@@ -360,6 +378,7 @@ impl Feed {
     fn new(input: Input, pairs: &[(Slot, Slot)], contributes: Option<Slot>) -> Self {
         Self {
             number: 0,
+            name: input.member().full_name(),
             input,
             copy: RowCopy::new(pairs),
             slots: pairs.iter().map(|(_, to)| *to).collect(),

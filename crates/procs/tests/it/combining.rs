@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::harness::{clean, rows, run_on, store};
+use crate::harness::{clean, rows, run_on, store, variables};
 
 const PAYROLL: &str = "data master; input id pay name $; datalines;
 1 100 a
@@ -274,5 +274,44 @@ fn a_temporary_file_is_written_read_included_and_removed() {
     fails(
         "%include f(member);",
         "member of a directory is not implemented yet",
+    );
+}
+
+#[test]
+fn indsname_names_the_data_set_that_gave_the_row() {
+    let (_, store) = clean(
+        "data d.a; do x = 1, 3; output; end; run;
+         data b; do x = 2, 4; output; end; run;
+         data d.r; set d.a b indsname=from; name = from; short = scan(from, 2, '.'); run;
+         data d.i; length from $3; set d.a b indsname=from; by x; name = from; run;
+         data d.p; do p = 4, 1; set d.a b point=p indsname=from; name = from; output; end; stop; run;",
+    );
+    assert_eq!(
+        variables(&store, "/data/r.sas7bdat"),
+        ["x", "name", "short"]
+    );
+    assert_eq!(
+        rows(&store, "/data/r.sas7bdat"),
+        ["1 D.A A", "3 D.A A", "2 WORK.B B", "4 WORK.B B"]
+    );
+    // A length given before stays: the name is cut.
+    assert_eq!(
+        rows(&store, "/data/i.sas7bdat"),
+        ["1 D.A", "2 WOR", "3 D.A", "4 WOR"]
+    );
+    assert_eq!(rows(&store, "/data/p.sas7bdat"), ["4 WORK.B", "1 D.A"]);
+    let (_, store) = clean(
+        "data d.a; do x = 1 to 5000; output; end; run;
+         data d.r; set d.a indsname=from; name = from; if x > 4998; run;",
+    );
+    assert_eq!(rows(&store, "/data/r.sas7bdat"), ["4999 D.A", "5000 D.A"]);
+    let wrong = run_on(
+        Arc::new(crate::harness::store()),
+        "data d.a; from = 1; run; data b; set d.a indsname=from; run;",
+    );
+    assert!(
+        wrong.log.contains("from must be character"),
+        "{}",
+        wrong.log
     );
 }

@@ -16,6 +16,9 @@ use crate::datastep::program::Operation;
 use crate::expr::Slot;
 use crate::failure::{Failure, Outcome};
 
+/// Length of a new variable of INDSNAME=: a libref, a period, a member.
+const LIBREF_AND_MEMBER_BYTES: u32 = 41;
+
 impl Builder<'_> {
     /// A SET, MERGE or UPDATE statement.
     pub(in crate::datastep) fn source(
@@ -58,6 +61,7 @@ impl Builder<'_> {
             current: 0,
             end: None,
             nobs: None,
+            named: None,
             by: None,
             repeats: false,
         };
@@ -191,6 +195,10 @@ impl Builder<'_> {
             "NOBS" if set => {
                 let rows = inputs.iter().map(|(input, _)| input.metadata().rows).sum();
                 source.nobs = Some((self.pdv.automatic(name, &option.span)?, rows));
+            }
+            "INDSNAME" if set => {
+                let longest = LIBREF_AND_MEMBER_BYTES;
+                source.named = Some(self.pdv.automatic_text(name, longest, &option.span)?);
             }
             // After the data set is known; UNIQUE is a part of it.
             "KEY" | "UNIQUE" if set => {}
