@@ -191,10 +191,7 @@ static STATEMENTS: &[Entry] = &[
     simple(
         "CALL",
         |parser, _| parser.call(),
-        Support::part(
-            "SYMPUT SYMPUTX EXECUTE STREAMINIT MISSING SLEEP SORTN SORTC RANUNI RANNOR",
-            "other routines",
-        ),
+        Support::part("the CALL routines below", "other routines"),
     ),
     simple(
         "ARRAY",
@@ -226,7 +223,7 @@ static STATEMENTS: &[Entry] = &[
         Support::part(
             "a path, fileref or DATALINES: DLM=, DSD, FIRSTOBS=, OBS=, TRUNCOVER, MISSOVER, FLOWOVER, \
              STOPOVER, LRECL=, END=, EXPANDTABS",
-            "PAD, DLM= of a variable, DLMSTR=, ENCODING=, FILEVAR=, several files at once",
+            "PAD without TRUNCOVER, DLM= of a variable, DLMSTR=, ENCODING=, FILEVAR=, several files at once",
         ),
     ),
     simple(

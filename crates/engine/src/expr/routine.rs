@@ -54,37 +54,35 @@ enum Sets {
     Only(Kind),
 }
 
+/// The CALL routines: least and most arguments.
+static ROUTINES: &[(&str, Does, usize, usize)] = &[
+    ("EXECUTE", Does::Execute, 1, 1),
+    ("MISSING", Does::Missing, 1, usize::MAX),
+    ("RANNOR", Does::Rannor, 2, 2),
+    ("RANUNI", Does::Ranuni, 2, 2),
+    ("SLEEP", Does::Sleep, 1, 2),
+    ("SORTC", Does::Sortc, 1, usize::MAX),
+    ("SORTN", Does::Sortn, 1, usize::MAX),
+    ("STREAMINIT", Does::Streaminit, 1, 1),
+    ("SYMPUT", Does::Symput, 2, 2),
+    ("SYMPUTX", Does::Symputx, 2, 3),
+];
+
+/// Names of all CALL routines.
+pub fn routines() -> impl Iterator<Item = &'static str> {
+    ROUTINES.iter().map(|(name, ..)| *name)
+}
+
 impl Does {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Symput => "SYMPUT",
-            Self::Symputx => "SYMPUTX",
-            Self::Execute => "EXECUTE",
-            Self::Streaminit => "STREAMINIT",
-            Self::Missing => "MISSING",
-            Self::Sleep => "SLEEP",
-            Self::Sortn => "SORTN",
-            Self::Sortc => "SORTC",
-            Self::Ranuni => "RANUNI",
-            Self::Rannor => "RANNOR",
-        }
+    fn name(self) -> &'static str {
+        let found = ROUTINES.iter().find(|(_, does, ..)| *does == self);
+        found.map_or("", |(name, ..)| name)
     }
 
     /// The routine, and how many arguments it takes.
     fn find(upper: &str) -> Option<(Self, usize, usize)> {
-        Some(match upper {
-            "SYMPUT" => (Self::Symput, 2, 2),
-            "SYMPUTX" => (Self::Symputx, 2, 3),
-            "EXECUTE" => (Self::Execute, 1, 1),
-            "STREAMINIT" => (Self::Streaminit, 1, 1),
-            "MISSING" => (Self::Missing, 1, usize::MAX),
-            "SLEEP" => (Self::Sleep, 1, 2),
-            "SORTN" => (Self::Sortn, 1, usize::MAX),
-            "SORTC" => (Self::Sortc, 1, usize::MAX),
-            "RANUNI" => (Self::Ranuni, 2, 2),
-            "RANNOR" => (Self::Rannor, 2, 2),
-            _ => return None,
-        })
+        let (_, does, least, most) = ROUTINES.iter().find(|(name, ..)| *name == upper)?;
+        Some((*does, *least, *most))
     }
 
     /// Of which kind the variables are that it sets.

@@ -6,6 +6,7 @@ use std::path::Path;
 use engine::dataset::options::dataset_options;
 use engine::datastep::hash_methods;
 use engine::expr::function;
+use engine::expr::routine::routines;
 use engine::format::informat;
 use engine::options::{NAMES, Options};
 use lang::{Support, Word};
@@ -100,6 +101,7 @@ fn sections() -> Vec<(&'static str, String)> {
         ),
         ("formats", format_names(engine::format::names())),
         ("informats", format_names(informat::names())),
+        ("routines", lines(&routines().collect::<Vec<_>>())),
         ("procedures", procedures()),
         ("functions", lines(&function::names())),
         ("options", lines(&NAMES)),
