@@ -1,5 +1,5 @@
 //! Data sets as steps use them: options applied on the way in ([`input`]) and out ([`output`]),
-//! rows moved between layouts ([`copy`]).
+//! rows moved between layouts ([`copy`]), rows worked on by several threads ([`runs`]).
 
 pub(crate) mod background;
 pub mod change;
@@ -11,4 +11,5 @@ pub mod input;
 pub(crate) mod locks;
 pub mod options;
 pub mod output;
+pub mod runs;
 mod selection;

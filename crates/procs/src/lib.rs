@@ -2,6 +2,7 @@
 
 mod append;
 mod by;
+mod columns;
 mod contents;
 mod copy;
 mod datasets;

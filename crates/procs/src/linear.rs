@@ -1,10 +1,15 @@
 //! Least squares by orthogonal triangles: rows are taken in block by block and rotated into an upper
-//! triangle, which keeps twice the digits that cross products would.
+//! triangle, which keeps twice the digits that cross products would. Many rows at once may come in by
+//! cross products where these lose next to nothing.
 
+mod pair;
+mod products;
 mod twofold;
 
+use self::products::Products;
+
 /// Rows rotated in at once.
-const BLOCK: usize = 128;
+pub(crate) const BLOCK: usize = 128;
 
 /// More columns than this are not computed with twice the digits.
 const PRECISE_COLUMNS: usize = 32;
@@ -12,16 +17,27 @@ const PRECISE_COLUMNS: usize = 32;
 /// A column whose rest is so much smaller than itself depends on those before it.
 const SINGULAR: f64 = 1e-12;
 
+/// Blocks of rows whose cross products are tried first.
+const PANEL: usize = 8;
+
+/// Cross products of fewer rows than so many times the columns cost more than they save.
+const TALL: usize = 4;
+
 /// The triangle R of the rows so far: the columns have the same cross products as all rows.
 pub(crate) struct Triangle {
     columns: usize,
     /// Column by column, each as long as the triangle is wide.
     upper: Vec<f64>,
-    /// Column by column, `BLOCK` rows each.
-    block: Vec<f64>,
+    /// Rows not yet in the triangle: blocks of `BLOCK` rows, each column by column.
+    panel: Vec<f64>,
     rows: usize,
-    /// No block has been rotated in yet, and if none is before the rows end, twice the digits are
-    /// worth their time.
+    /// Blocks of a full panel.
+    blocks: usize,
+    /// Cross products are worth trying.
+    products: Option<Box<Products>>,
+    /// The triangle is that of rows already.
+    begun: bool,
+    /// If the rows end before there is a block of them, twice the digits are worth their time.
     precise: bool,
 }
 
@@ -30,51 +46,118 @@ impl Triangle {
         Self {
             columns,
             upper: vec![0.0; columns * columns],
-            block: vec![0.0; columns * BLOCK],
+            panel: Vec::new(),
             rows: 0,
+            blocks: 1,
+            products: None,
+            begun: false,
             precise: false,
         }
     }
 
-    /// A triangle that is computed with twice the digits if there are few rows and columns: large
-    /// residuals would cost the estimates of polynomials half of theirs.
+    /// A triangle for many rows, of which column 0 is the intercept.
+    pub(crate) fn tall(columns: usize) -> Self {
+        Self {
+            blocks: PANEL,
+            products: Some(Box::new(Products::new(columns))),
+            ..Self::new(columns)
+        }
+    }
+
+    /// The same, computed with twice the digits if there are few rows and columns: large residuals
+    /// would cost the estimates of polynomials half of theirs.
     pub(crate) fn precise(columns: usize) -> Self {
         Self {
             precise: columns <= PRECISE_COLUMNS,
-            ..Self::new(columns)
+            ..Self::tall(columns)
         }
     }
 
     /// Takes a row in: `value` gives its columns.
     #[inline]
     pub(crate) fn add(&mut self, mut value: impl FnMut(usize) -> f64) {
-        for column in 0..self.columns {
-            self.block[column * BLOCK + self.rows] = value(column);
+        let (block, row) = self.space();
+        for (column, cells) in block.chunks_exact_mut(BLOCK).enumerate() {
+            cells[row] = value(column);
         }
-        self.rows += 1;
-        if self.rows == BLOCK {
-            self.rotate();
+        self.took(1);
+    }
+
+    /// A block, column by column, and how many of its [`BLOCK`] rows are taken: there is room behind.
+    #[inline]
+    pub(crate) fn space(&mut self) -> (&mut [f64], usize) {
+        let cells = self.columns * BLOCK;
+        let start = self.rows / BLOCK * cells;
+        if self.panel.len() < start + cells {
+            self.panel.resize(start + cells, 0.0);
+        }
+        (&mut self.panel[start..start + cells], self.rows % BLOCK)
+    }
+
+    /// So many rows were put into the room that [`space`](Self::space) gave.
+    #[inline]
+    pub(crate) fn took(&mut self, rows: usize) {
+        self.rows += rows;
+        if self.rows == self.blocks * BLOCK {
+            self.settle();
         }
     }
 
-    /// Rotates the rows of the block into the triangle.
-    fn rotate(&mut self) {
-        if std::mem::take(&mut self.precise) && self.rows < BLOCK {
-            let at = |row: usize, column: usize| self.block[column * BLOCK + row];
-            self.upper = twofold::triangle(self.rows, self.columns, at);
-            self.rows = 0;
-            return;
-        }
-        if self.rows < BLOCK {
-            for column in self.block.chunks_exact_mut(BLOCK) {
-                column[self.rows..].fill(0.0);
+    /// Brings the rows of the panel into the triangle.
+    fn settle(&mut self) {
+        let rows = std::mem::take(&mut self.rows);
+        let mut panel = std::mem::take(&mut self.panel);
+        self.begun = true;
+        if std::mem::take(&mut self.precise) && rows < BLOCK {
+            let at = |row: usize, column: usize| panel[column * BLOCK + row];
+            self.upper = twofold::triangle(rows, self.columns, at);
+        } else if !self.settle_products(&panel, rows) {
+            let blocks = panel.chunks_exact_mut(self.columns * BLOCK);
+            for (number, block) in blocks.take(rows.div_ceil(BLOCK)).enumerate() {
+                let own = (rows - number * BLOCK).min(BLOCK);
+                for column in block.chunks_exact_mut(BLOCK) {
+                    column[own..].fill(0.0);
+                }
+                self.rotate(block, BLOCK, |_| BLOCK);
             }
         }
-        self.rows = 0;
+        self.panel = panel;
+    }
+
+    /// By cross products, if they will do; they are not tried again where they once did not.
+    fn settle_products(&mut self, panel: &[f64], rows: usize) -> bool {
+        if rows < TALL * self.columns {
+            return false;
+        }
+        let Some(mut products) = self.products.take() else {
+            return false;
+        };
+        let Some(upper) = products.triangle(panel, rows) else {
+            return false;
+        };
+        self.rotate_triangle(&upper);
+        self.products = Some(products);
+        true
+    }
+
+    /// Rotates the rows of another triangle into this one.
+    fn rotate_triangle(&mut self, upper: &[f64]) {
+        let height = self.columns.next_multiple_of(8);
+        let mut cells = vec![0.0; self.columns * height];
+        let columns = upper.chunks_exact(self.columns);
+        for (cells, column) in cells.chunks_exact_mut(height).zip(columns) {
+            cells[..self.columns].copy_from_slice(column);
+        }
+        self.rotate(&mut cells, height, |column| (column + 1).next_multiple_of(8));
+    }
+
+    /// Rotates rows into the triangle, which uses them up: column by column, `height` rows each,
+    /// of which `tall` says how many may not be zero; both are multiples of eight.
+    fn rotate(&mut self, rows: &mut [f64], height: usize, tall: impl Fn(usize) -> usize) {
         for column in 0..self.columns {
             let place = column * self.columns + column;
-            let (done, right) = self.block.split_at_mut((column + 1) * BLOCK);
-            let own = &done[column * BLOCK..];
+            let (done, right) = rows.split_at_mut((column + 1) * height);
+            let own = &done[column * height..][..tall(column)];
             let below: f64 = dot(own, own);
             if below == 0.0 {
                 continue;
@@ -86,7 +169,8 @@ impl Triangle {
             let head = top - pivot;
             let scale = 2.0 / (head * head + below);
             self.upper[place] = pivot;
-            for (other, cells) in right.chunks_exact_mut(BLOCK).enumerate() {
+            for (other, cells) in right.chunks_exact_mut(height).enumerate() {
+                let cells = &mut cells[..own.len()];
                 let at = (column + 1 + other) * self.columns + column;
                 let along = scale * (head * self.upper[at] + dot(own, cells));
                 self.upper[at] -= along * head;
@@ -97,10 +181,28 @@ impl Triangle {
         }
     }
 
+    /// Takes in the rows of another triangle, which come behind those of this one.
+    pub(crate) fn join(&mut self, mut other: Self) {
+        if !self.begun && self.rows == 0 {
+            *self = other;
+            return;
+        }
+        if !other.begun && other.rows < BLOCK {
+            // Few rows in all may yet be worth twice the digits.
+            for row in 0..other.rows {
+                self.add(|column| other.panel[column * BLOCK + row]);
+            }
+            return;
+        }
+        other.settled();
+        self.settled();
+        self.rotate_triangle(&other.upper);
+    }
+
     /// The triangle with all rows in it.
     pub(crate) fn settled(&mut self) -> &Self {
         if self.rows > 0 {
-            self.rotate();
+            self.settle();
         }
         self
     }
@@ -110,6 +212,12 @@ impl Triangle {
         (columns * (columns + BLOCK) * size_of::<f64>()) as u64
     }
 
+    /// The same with a panel of rows.
+    pub(crate) fn tall_bytes(columns: usize) -> u64 {
+        let cells = columns * (3 * columns + (PANEL + 1) * BLOCK);
+        (cells * size_of::<f64>()) as u64
+    }
+
     /// The triangle of some of the columns, in another order.
     pub(crate) fn of_columns(&mut self, chosen: &[usize]) -> Self {
         self.settled();
@@ -117,7 +225,7 @@ impl Triangle {
         for row in 0..self.columns {
             triangle.add(|column| self.upper[chosen[column] * self.columns + row]);
         }
-        triangle.rotate();
+        triangle.settled();
         triangle
     }
 

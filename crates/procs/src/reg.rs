@@ -1,22 +1,26 @@
 //! PROC REG: one pass over the input for all models of a run group, a second one for OUTPUT.
 
+mod group;
 mod listing;
 mod output;
 mod selection;
 mod statements;
 
 use engine::dataset::input::{Field, Input};
+use engine::dataset::runs::{self, Work};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
-use sas7bdat::{Variable, missing};
+use sas7bdat::{Rows, Variable, missing};
 
+use self::group::Group;
 use self::output::Outputs;
 use self::selection::Step;
 use self::statements::{Model, Statements, parse};
 use crate::by::{ByGroups, open_by};
+use crate::effects::classes::out_of_memory;
 use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::effects::classes::out_of_memory;
 use crate::linear::{Fit, Triangle};
@@ -86,16 +90,6 @@ struct Design<'a> {
     shown: Vec<usize>,
 }
 
-/// A BY group taken in.
-struct Group {
-    triangle: Triangle,
-    /// Rows in the data set.
-    rows: u64,
-    /// Rows with FREQ: read, and used.
-    read: f64,
-    used: f64,
-}
-
 /// The results of one dependent variable.
 struct Result<'a> {
     model: &'a Model,
@@ -154,7 +148,13 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
     if statements.printed {
         world.listing.begin();
     }
-    let done = design.pass(&mut input, by.as_mut(), |by, group| {
+    let part = 2 * Triangle::tall_bytes(design.fields.len() + 1);
+    let limit = world.options.procedure_memory();
+    if part > limit {
+        return Err(out_of_memory(design.fields.len(), "variables", limit));
+    }
+    let threads = runs::threads(&input, world.threads(), part, limit - part);
+    let done = design.pass(&mut input, by.as_mut(), threads, |by, group| {
         let results = design.results(group);
         if results.is_empty() {
             nothing_to_fit(by, world)?;
@@ -263,69 +263,47 @@ impl<'a> Design<'a> {
         })
     }
 
-    fn group(&self) -> Group {
-        Group {
-            triangle: if self.grouped {
-                Triangle::new(self.fields.len() + 1)
-            } else {
-                Triangle::precise(self.fields.len() + 1)
-            },
-            rows: 0,
-            read: 0.0,
-            used: 0.0,
-        }
-    }
-
     /// Reads all rows; every BY group is handed to `done`.
     fn pass(
         &self,
         input: &mut Input,
-        mut by: Option<&mut ByGroups>,
+        by: Option<&mut ByGroups>,
+        threads: usize,
         mut done: impl FnMut(Option<&ByGroups>, &mut Group) -> Outcome<()>,
     ) -> Outcome<()> {
         let mut group = self.group();
+        let Some(by) = by else {
+            let work = Work {
+                begin: || self.group(),
+                take: |group: &mut Group, rows: Rows<'_>| {
+                    self.take(group, rows);
+                    Ok(())
+                },
+            };
+            runs::each_run(input, threads, &work, |part| {
+                group.join(part);
+                Ok(())
+            })?;
+            return done(None, &mut group);
+        };
         while let Some(row) = input.next_row()? {
-            if let Some(by) = &mut by
-                && by.begins(row)?
-            {
+            if by.begins(row)? {
                 if !by.row().is_empty() {
                     done(Some(by), &mut std::mem::replace(&mut group, self.group()))?;
                 }
                 by.enter(row);
             }
+            let row = Rows {
+                bytes: row,
+                row_bytes: row.len(),
+                count: 1,
+            };
             self.take(&mut group, row);
         }
-        if by.as_ref().is_none_or(|by| !by.row().is_empty()) {
-            done(by.as_deref(), &mut group)?;
+        if by.row().is_empty() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    #[inline]
-    fn take(&self, group: &mut Group, row: &[u8]) {
-        group.rows += 1;
-        let times = self
-            .freq
-            .as_ref()
-            .map_or(1.0, |slot| slot.number(row).trunc());
-        let weight = self.weight.as_ref().map_or(1.0, |slot| slot.number(row));
-        if times.is_nan() || times < 1.0 {
-            return;
-        }
-        group.read += times;
-        let absent = self
-            .fields
-            .iter()
-            .any(|field| field.slot.number(row).is_nan());
-        if absent || weight.is_nan() || weight <= 0.0 {
-            return;
-        }
-        group.used += times;
-        let root = (times * weight).sqrt();
-        group.triangle.add(|column| match column {
-            0 => root,
-            _ => root * self.fields[column - 1].slot.number(row),
-        });
+        done(Some(by), &mut group)
     }
 
     /// Every model and dependent variable, in order.

@@ -4,6 +4,7 @@ mod index;
 mod pages;
 mod place;
 mod seek;
+mod taken;
 
 use crate::collector::Collector;
 use crate::endian::{Endian, Fields};
@@ -17,6 +18,7 @@ use crate::stored::RowRule;
 use crate::variable::Kind;
 pub(crate) use index::{TOP as INDEX_TOP, leaf};
 use pages::{Current, Pending};
+pub use taken::TakenRows;
 
 /// Zeros behind the page and behind decompressed rows, so that copies go in whole chunks.
 const PADDING: usize = 64;

@@ -1,6 +1,8 @@
 //! Reading a data set: one sequential pass, a page per read, with KEEP=, DROP=, RENAME=, WHERE=,
 //! FIRSTOBS= and OBS= applied.
 
+mod pieces;
+
 use std::sync::Arc;
 
 use base::diag::Span;
