@@ -323,11 +323,16 @@ impl Levels {
                 return self.count - 1;
             }
             let number = number as usize;
-            if &self.told[number * self.bytes..(number + 1) * self.bytes] == told {
+            if self.told(number) == told {
                 return number;
             }
             place = (place + 1) & mask;
         }
+    }
+
+    /// What tells a group.
+    pub(crate) fn told(&self, number: usize) -> &[u8] {
+        &self.told[number * self.bytes..(number + 1) * self.bytes]
     }
 
     #[cold]
@@ -335,8 +340,7 @@ impl Levels {
         let mask = self.places.len() * 2 - 1;
         self.places = vec![EMPTY; mask + 1];
         for number in 0..self.count {
-            let told = &self.told[number * self.bytes..(number + 1) * self.bytes];
-            let mut place = home(told) & mask;
+            let mut place = home(self.told(number)) & mask;
             while self.places[place] != EMPTY {
                 place = (place + 1) & mask;
             }

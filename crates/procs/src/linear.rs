@@ -2,11 +2,11 @@
 //! triangle, which keeps twice the digits that cross products would. Many rows at once may come in by
 //! cross products where these lose next to nothing.
 
-mod pair;
 mod products;
 mod twofold;
 
 use self::products::Products;
+pub(crate) use self::products::Tiles;
 
 /// Rows rotated in at once.
 pub(crate) const BLOCK: usize = 128;
@@ -148,7 +148,9 @@ impl Triangle {
         for (cells, column) in cells.chunks_exact_mut(height).zip(columns) {
             cells[..self.columns].copy_from_slice(column);
         }
-        self.rotate(&mut cells, height, |column| (column + 1).next_multiple_of(8));
+        self.rotate(&mut cells, height, |column| {
+            (column + 1).next_multiple_of(8)
+        });
     }
 
     /// Rotates rows into the triangle, which uses them up: column by column, `height` rows each,

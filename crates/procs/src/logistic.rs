@@ -1,27 +1,31 @@
 //! PROC LOGISTIC and PROC HPLOGISTIC: one pass over the input puts the model's variables into
 //! [`Observations`], which every iteration reads; OUTPUT reads the input once more, a BY group behind.
 
+mod binary;
 mod estimates;
 mod fit;
 mod likelihood;
 mod listing;
 mod output;
 mod selection;
+mod share;
 mod statements;
 
 use engine::dataset::input::{Field, Input};
+use engine::dataset::runs::{self, Work};
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
-use sas7bdat::Encoding;
+use sas7bdat::{Encoding, Rows};
 
 use self::estimates::Estimates;
 use self::fit::{Fitted, Test};
-use self::likelihood::{HEAD, LANES, Problem};
+use self::likelihood::{LANES, Problem};
 use self::output::Outputs;
 use self::selection::{Chosen, Step, select};
+use self::share::{Counts, Group, Share};
 use self::statements::{Method, Model, Statements, parse};
 use crate::by::{ByGroups, open_by};
 use crate::effects::classes::{self, ClassData, Coding, Ordered, out_of_memory};
@@ -132,17 +136,6 @@ struct Bound<'a> {
     encoding: Encoding,
 }
 
-/// Rows of a BY group.
-struct Group {
-    observations: Observations,
-    rows: u64,
-    read: f64,
-    used: f64,
-    weight: f64,
-    /// Frequency and weight of each response, by its number.
-    profile: Vec<(f64, f64)>,
-}
-
 /// What the analysis of a BY group gave.
 struct Analysis {
     /// Responses, the event of a binary model first.
@@ -150,6 +143,7 @@ struct Analysis {
     classes: Vec<Ordered>,
     design: Design,
     intercepts: usize,
+    rows: u64,
     read: f64,
     used: f64,
     weight: f64,
@@ -171,7 +165,7 @@ struct Analysis {
 struct Values {
     code: Vec<u32>,
     codes: Vec<u32>,
-    row: Vec<f64>,
+    covariates: Vec<f64>,
 }
 
 impl<'a> Bound<'a> {
@@ -229,120 +223,80 @@ impl<'a> Bound<'a> {
         })
     }
 
-    fn width(&self) -> usize {
-        HEAD + self.effects.covariates.len() + self.class_fields.len()
-    }
-
-    fn group(&self, world: &mut World) -> Outcome<Group> {
-        let always = self.name == "LOGISTIC";
-        Ok(Group {
-            observations: Observations::new(self.width(), self.limit / 2, always, world)?,
-            rows: 0,
-            read: 0.0,
-            used: 0.0,
-            weight: 0.0,
-            profile: Vec::new(),
-        })
-    }
-
     fn pass(
         &mut self,
         input: &mut Input,
-        mut by: Option<&mut ByGroups>,
+        by: Option<&mut ByGroups>,
         outputs: &mut Outputs,
         estimates: &mut Estimates,
         world: &mut World,
     ) -> Outcome<()> {
         let mut group = self.group(world)?;
-        let mut values = Values::default();
+        let head = self.head();
+        let Some(by) = by else {
+            let work = Work {
+                begin: || self.share(),
+                take: |share: &mut Share, rows: Rows<'_>| {
+                    rows.iter().try_for_each(|row| self.take(share, row))
+                },
+            };
+            let threads = runs::threads(input, self.threads, self.run_bytes(), self.limit / 4);
+            runs::each_run(input, threads, &work, |share| {
+                group.join(share, head, world)
+            })?;
+            return self.end(group, None, outputs, estimates, world);
+        };
+        let mut share = self.share();
         while let Some(row) = input.next_row()? {
-            if let Some(by) = &mut by
-                && by.begins(row)?
-            {
+            if by.begins(row)? {
                 if !by.row().is_empty() {
-                    let full = std::mem::replace(&mut group, self.group(world)?);
+                    let last = std::mem::replace(&mut share, self.share());
+                    let mut full = std::mem::replace(&mut group, self.group(world)?);
+                    full.join(last, head, world)?;
                     self.end(full, Some(by), outputs, estimates, world)?;
                 }
                 by.enter(row);
             }
-            self.take(&mut group, row, &mut values, world)?;
+            self.take(&mut share, row)?;
+            if share.is_full() {
+                group.join(std::mem::replace(&mut share, self.share()), head, world)?;
+            }
         }
-        if by.as_ref().is_none_or(|by| !by.row().is_empty()) {
-            self.end(group, by.as_deref(), outputs, estimates, world)?;
+        if by.row().is_empty() {
+            return Ok(());
         }
-        Ok(())
+        group.join(share, head, world)?;
+        self.end(group, Some(by), outputs, estimates, world)
     }
 
-    /// The row's covariates and level numbers behind its head; false if one is missing.
-    fn values(&mut self, row: &[u8], values: &mut Values) -> Outcome<bool> {
-        let classes = self.classes.codes(row, &mut values.codes)?;
-        values.row.clear();
-        values.row.resize(HEAD, 0.0);
-        let covariates = self
-            .effects
-            .covariates
-            .iter()
-            .map(|field| field.slot.number(row));
-        values.row.extend(covariates);
-        values
-            .row
-            .extend(values.codes.iter().map(|code| f64::from(*code)));
-        Ok(classes && !values.row.iter().any(|value| value.is_nan()))
-    }
-
-    fn take(
-        &mut self,
-        group: &mut Group,
-        row: &[u8],
-        values: &mut Values,
-        world: &mut World,
-    ) -> Outcome<()> {
-        group.rows += 1;
-        let complete = self.values(row, values)?;
-        let times = self.freq.map_or(1.0, |slot| slot.number(row).trunc());
-        if times.is_nan() || times < 1.0 {
-            return Ok(());
-        }
-        group.read += times;
-        let weight = self.weight.map_or(1.0, |slot| slot.number(row));
-        if !complete || weight.is_nan() || weight <= 0.0 {
-            return Ok(());
-        }
-        if !self.response.codes(row, &mut values.code)? {
-            return Ok(());
-        }
-        let code = values.code[0] as usize;
-        if group.profile.len() <= code {
-            group.profile.resize(code + 1, (0.0, 0.0));
-        }
-        group.profile[code].0 += times;
-        group.profile[code].1 += times * weight;
-        group.used += times;
-        group.weight += times * weight;
-        values.row[..HEAD].copy_from_slice(&[f64::from(values.code[0]), weight, times]);
-        group.observations.push(&values.row, world)
+    /// Bytes of what a thread makes of a run.
+    fn run_bytes(&self) -> u64 {
+        (runs::RUN_ROWS * self.width() * size_of::<f64>()) as u64
     }
 
     fn end(
         &mut self,
-        mut group: Group,
+        group: Group,
         by: Option<&ByGroups>,
         outputs: &mut Outputs,
         estimates: &mut Estimates,
         world: &mut World,
     ) -> Outcome<()> {
-        group.observations.complete()?;
-        let analysis = self.analyse(&group)?;
-        group.observations.remove(world)?;
+        let Group {
+            observations,
+            counts,
+            response,
+            classes,
+        } = group;
+        (self.response, self.classes) = (response, classes);
+        let analysis = self.analyse(&observations, &counts)?;
+        observations.remove(world)?;
         listing::notes(world, self, &analysis);
         if self.statements.printed {
             listing::group(world, self, &analysis, by);
         }
         estimates.write(self, &analysis, by, world)?;
-        outputs.group(self, &analysis, group.rows)?;
-        self.classes.clear();
-        self.response.clear();
-        Ok(())
+        outputs.group(self, &analysis)
     }
 
     /// The responses in order.
@@ -401,14 +355,14 @@ impl<'a> Bound<'a> {
         let effects = &self.effects.effects;
         let design = Design::new(effects, classes, intercepts, None, self.limit / 8)?;
         let columns = design.columns as u64;
-        if columns * columns * 8 * (LANES as u64 + 8) > self.limit / 4 {
+        if columns * columns * 8 * (2 * LANES as u64 + 8) > self.limit / 4 {
             return Err(out_of_memory(design.columns, "parameters", self.limit));
         }
         Ok((design, intercepts))
     }
 
-    fn analyse(&self, group: &Group) -> Outcome<Analysis> {
-        if group.used == 0.0 {
+    fn analyse(&self, observations: &Observations, counts: &Counts) -> Outcome<Analysis> {
+        if counts.used == 0.0 {
             let message = "No valid observations due to at least one missing value.";
             return Err(Failure::world(message));
         }
@@ -424,16 +378,16 @@ impl<'a> Bound<'a> {
             places[*code] = place;
         }
         let problem = Problem {
-            observations: &group.observations,
+            observations,
             design: &design,
             places,
             responses: count,
             intercepts,
             covariates: self.effects.covariates.len(),
-            width: self.width(),
+            head: self.head(),
             threads: self.threads,
         };
-        let of = |code: &usize| group.profile[*code];
+        let of = |code: &usize| counts.profile[*code];
         let profile: Vec<(f64, f64)> = responses.codes.iter().map(of).collect();
         let start = start(&profile, design.columns, intercepts);
         let all = vec![true; design.effects.len()];
@@ -462,9 +416,10 @@ impl<'a> Bound<'a> {
             responses,
             classes,
             intercepts,
-            read: group.read,
-            used: group.used,
-            weight: group.weight,
+            rows: counts.rows,
+            read: counts.read,
+            used: counts.used,
+            weight: counts.weight,
             profile,
             active,
             fitted,

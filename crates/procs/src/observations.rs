@@ -7,41 +7,54 @@ use base::store::{Channel, Creation, StoreError, StoreFile};
 use engine::failure::{Failure, Outcome};
 use engine::session::World;
 
-/// Bytes of rows handled at once.
-const CHUNK: usize = 4 << 20;
+/// Rows of a chunk, at most.
+pub(crate) const CHUNK_ROWS: usize = 1024;
 
-/// Rows of equal width.
+/// Rows of equal width, in chunks that are column by column.
 pub(crate) struct Observations {
     width: usize,
-    chunk: usize,
-    /// The chunk being filled, then the last one.
-    filling: Vec<f64>,
-    /// All full chunks, unless they take more than `limit`.
+    /// All chunks, unless they take more than `limit`.
     kept: Option<Vec<Vec<f64>>>,
     limit: u64,
     file: Option<(Box<dyn StoreFile>, PathBuf)>,
+    /// Rows of each chunk, and where it begins in the file.
+    chunks: Vec<(usize, u64)>,
     written: u64,
+    /// Bytes of all chunks.
+    bytes: u64,
     /// Bytes of a write.
     block: usize,
-    rows: u64,
+}
+
+/// Some rows, column by column.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunk<'a> {
+    cells: &'a [f64],
+    pub(crate) rows: usize,
+}
+
+impl<'a> Chunk<'a> {
+    /// The rows' numbers in a column.
+    #[inline]
+    pub(crate) fn column(self, number: usize) -> &'a [f64] {
+        &self.cells[number * self.rows..(number + 1) * self.rows]
+    }
 }
 
 impl Observations {
     /// Rows of `width` numbers, of which at most `limit` bytes stay in memory. With `always`, a
     /// utility file holds them in any case.
     pub(crate) fn new(width: usize, limit: u64, always: bool, world: &mut World) -> Outcome<Self> {
-        let chunk = (CHUNK / 8 / width).max(16) * width;
         let block = usize::try_from(world.options.ubufsize).unwrap_or(0);
         let mut observations = Self {
             width,
-            chunk,
-            filling: Vec::new(),
             kept: Some(Vec::new()),
             limit,
             file: None,
+            chunks: Vec::new(),
             written: 0,
+            bytes: 0,
             block: if block == 0 { 65536 } else { block },
-            rows: 0,
         };
         if always {
             observations.create(world)?;
@@ -58,32 +71,26 @@ impl Observations {
         Ok(())
     }
 
-    /// Takes a row in.
-    pub(crate) fn push(&mut self, row: &[f64], world: &mut World) -> Outcome<()> {
-        self.filling.extend_from_slice(row);
-        self.rows += 1;
-        if self.filling.len() >= self.chunk {
-            let chunk = std::mem::replace(&mut self.filling, Vec::with_capacity(self.chunk));
-            self.put(chunk, world)?;
-        }
-        Ok(())
-    }
-
-    fn put(&mut self, chunk: Vec<f64>, world: &mut World) -> Outcome<()> {
+    /// Takes a chunk in, column by column.
+    pub(crate) fn push(&mut self, chunk: Vec<f64>, world: &mut World) -> Outcome<()> {
+        self.bytes += (chunk.len() * size_of::<f64>()) as u64;
+        self.chunks.push((chunk.len() / self.width, self.written));
         if self.file.is_some() {
             self.write(&chunk)?;
         }
-        if let Some(kept) = &mut self.kept {
-            kept.push(chunk);
-            let bytes = (kept.len() + 2) as u64 * (self.chunk * size_of::<f64>()) as u64;
-            if bytes > self.limit {
-                let kept = self.kept.take().unwrap_or_default();
-                if self.file.is_none() {
-                    self.create(world)?;
-                    for chunk in &kept {
-                        self.write(chunk)?;
-                    }
-                }
+        let Some(kept) = &mut self.kept else {
+            return Ok(());
+        };
+        kept.push(chunk);
+        if self.bytes <= self.limit {
+            return Ok(());
+        }
+        let kept = self.kept.take().unwrap_or_default();
+        if self.file.is_none() {
+            self.create(world)?;
+            for (number, chunk) in kept.iter().enumerate() {
+                self.chunks[number].1 = self.written;
+                self.write(chunk)?;
             }
         }
         Ok(())
@@ -102,55 +109,48 @@ impl Observations {
         Ok(())
     }
 
-    /// All rows are in.
-    pub(crate) fn complete(&mut self) -> Outcome<()> {
-        if self.file.is_some() {
-            let last = std::mem::take(&mut self.filling);
-            self.write(&last)?;
-            self.filling = last;
-        }
-        Ok(())
+    /// How many chunks there are.
+    pub(crate) fn count(&self) -> usize {
+        self.chunks.len()
     }
 
-    /// All chunks, if they are in memory.
-    pub(crate) fn chunks(&self) -> Option<impl Iterator<Item = &[f64]>> {
-        let last = Some(self.filling.as_slice()).filter(|rows| !rows.is_empty());
-        let kept = self.kept.as_ref()?;
-        Some(kept.iter().map(Vec::as_slice).chain(last))
-    }
-
-    /// Hands out all rows, a chunk at a time and always the same chunks.
-    pub(crate) fn each(&self, mut take: impl FnMut(&[f64])) -> Outcome<()> {
-        if let Some(chunks) = self.chunks() {
-            chunks.for_each(take);
-            return Ok(());
+    /// A chunk; `memory` takes it if it must be read.
+    pub(crate) fn chunk<'a>(
+        &'a self,
+        number: usize,
+        memory: &'a mut ChunkMemory,
+    ) -> Outcome<Chunk<'a>> {
+        let (rows, start) = self.chunks[number];
+        if let Some(kept) = &self.kept {
+            let cells = &kept[number];
+            return Ok(Chunk { cells, rows });
         }
-        if let Some((file, path)) = &self.file {
-            let full = self.rows / (self.chunk / self.width) as u64;
-            let mut bytes = vec![0; self.chunk * size_of::<f64>()];
-            let mut chunk = vec![0.0; self.chunk];
-            for number in 0..full {
-                let start = number * bytes.len() as u64;
-                for (index, block) in bytes.chunks_mut(self.block).enumerate() {
-                    let place = start + (index * self.block) as u64;
-                    let count = file
-                        .read_at(place, block)
-                        .map_err(|error| failure(&error))?;
-                    if count < block.len() {
-                        let text = format!("{} is shorter than what was written", path.display());
-                        return Err(Failure::world(text));
-                    }
-                }
-                for (value, bytes) in chunk.iter_mut().zip(bytes.chunks_exact(8)) {
-                    *value = f64::from_le_bytes(bytes.try_into().unwrap_or_default());
-                }
-                take(&chunk);
+        let Some((file, path)) = &self.file else {
+            return Ok(Chunk {
+                cells: &[],
+                rows: 0,
+            });
+        };
+        memory.bytes.resize(rows * self.width * size_of::<f64>(), 0);
+        for (index, block) in memory.bytes.chunks_mut(self.block).enumerate() {
+            let place = start + (index * self.block) as u64;
+            let count = file
+                .read_at(place, block)
+                .map_err(|error| failure(&error))?;
+            if count < block.len() {
+                let text = format!("{} is shorter than what was written", path.display());
+                return Err(Failure::world(text));
             }
         }
-        if !self.filling.is_empty() {
-            take(&self.filling);
-        }
-        Ok(())
+        let (numbers, _) = memory.bytes.as_chunks();
+        memory.cells.clear();
+        memory
+            .cells
+            .extend(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)));
+        Ok(Chunk {
+            cells: &memory.cells,
+            rows,
+        })
     }
 
     /// Removes the utility file.
@@ -162,6 +162,13 @@ impl Observations {
         }
         Ok(())
     }
+}
+
+/// Memory for a chunk that is read.
+#[derive(Default)]
+pub(crate) struct ChunkMemory {
+    bytes: Vec<u8>,
+    cells: Vec<f64>,
 }
 
 fn failure(error: &StoreError) -> Failure {

@@ -20,7 +20,6 @@ use self::output::Outputs;
 use self::selection::Step;
 use self::statements::{Model, Statements, parse};
 use crate::by::{ByGroups, open_by};
-use crate::effects::classes::out_of_memory;
 use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::effects::classes::out_of_memory;
 use crate::linear::{Fit, Triangle};

@@ -62,10 +62,7 @@ pub fn each_run<P: Send>(
         return alone(input, rows, work, merge);
     }
     let team = Team {
-        feed: Mutex::new(Feed {
-            input,
-            rest: None,
-        }),
+        feed: Mutex::new(Feed { input, rest: None }),
         spares: Mutex::new(Vec::new()),
         state: Mutex::new(State::default()),
         changed: Condvar::new(),
@@ -289,7 +286,9 @@ impl<P> Team<'_, P> {
 
     /// The memory of rows that nobody else holds is filled again.
     fn give_back(&self, run: Vec<Piece>) {
-        let own = run.into_iter().filter_map(|piece| Arc::into_inner(piece.rows));
+        let own = run
+            .into_iter()
+            .filter_map(|piece| Arc::into_inner(piece.rows));
         let memory: Vec<Vec<u8>> = own.map(TakenRows::into_memory).collect();
         locked(&self.spares).extend(memory);
     }

@@ -213,6 +213,39 @@ impl ClassData {
         }
     }
 
+    /// The same class variables without levels.
+    pub(crate) fn emptied(&self) -> Self {
+        let of = |column: &Column| {
+            (
+                column.classes.variables[0].field.clone(),
+                column.options.clone(),
+            )
+        };
+        let fields = self.columns.iter().map(of).collect();
+        Self::new(fields, &self.formats, self.limit)
+    }
+
+    /// Takes in the levels of `other`, which come behind those met so far: for each class variable the
+    /// numbers of its levels here.
+    pub(crate) fn adopt(&mut self, other: &Self) -> Outcome<Vec<Vec<u32>>> {
+        let mut numbers = Vec::with_capacity(self.columns.len());
+        for (column, other) in self.columns.iter_mut().zip(&other.columns) {
+            let mut own = Vec::with_capacity(other.keys.len());
+            for (number, key) in other.keys.iter().enumerate() {
+                let told = other.levels.told(number);
+                own.push(level(
+                    &mut column.levels,
+                    &mut column.keys,
+                    (told, key),
+                    &mut self.used,
+                    self.limit,
+                )?);
+            }
+            numbers.push(own);
+        }
+        Ok(numbers)
+    }
+
     /// Forgets all levels: another BY group begins.
     pub(crate) fn clear(&mut self) {
         self.used = 0;
@@ -250,17 +283,8 @@ impl ClassData {
             let Some((key, told)) = column.classes.key(row) else {
                 return Ok(false);
             };
-            let number = column.levels.number(told);
-            if number == column.keys.len() {
-                self.used += 2 * (Levels::bytes_each(told.len()) + key.len() + 24) as u64;
-                if self.used > self.limit {
-                    return Err(out_of_memory(column.keys.len(), "class levels", self.limit));
-                }
-                column.keys.push(key.to_vec());
-            } else if key.len() != told.len() && key < column.keys[number].as_slice() {
-                column.keys[number] = key.to_vec();
-            }
-            let number = u32::try_from(number).unwrap_or(NONE);
+            let (levels, keys) = (&mut column.levels, &mut column.keys);
+            let number = level(levels, keys, (told, key), &mut self.used, self.limit)?;
             if let Some((value, place)) = short {
                 column.lately[place] = (value, number);
             }
@@ -281,6 +305,27 @@ impl ClassData {
             .map(|column| column.ordered(coding, encoding))
             .collect()
     }
+}
+
+/// The number of a level by what tells it and a key of it; the lowest key stands for it.
+fn level(
+    levels: &mut Levels,
+    keys: &mut Vec<Vec<u8>>,
+    (told, key): (&[u8], &[u8]),
+    used: &mut u64,
+    limit: u64,
+) -> Outcome<u32> {
+    let number = levels.number(told);
+    if number == keys.len() {
+        *used += 2 * (Levels::bytes_each(told.len()) + key.len() + 24) as u64;
+        if *used > limit {
+            return Err(out_of_memory(keys.len(), "class levels", limit));
+        }
+        keys.push(key.to_vec());
+    } else if key.len() != told.len() && key < keys[number].as_slice() {
+        keys[number] = key.to_vec();
+    }
+    Ok(u32::try_from(number).unwrap_or(NONE))
 }
 
 impl Column {

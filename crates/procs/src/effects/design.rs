@@ -205,6 +205,29 @@ impl EffectColumns {
             .sum()
     }
 
+    /// Whether it has no classes: one column, which is the product of its covariates.
+    pub(crate) fn is_continuous(&self) -> bool {
+        self.strides.is_empty()
+    }
+
+    /// The covariates it multiplies with.
+    pub(crate) fn covariates(&self) -> &[usize] {
+        &self.covariates
+    }
+
+    /// The columns that are not zero, counted from the first of the effect, for these level numbers.
+    #[inline]
+    pub(crate) fn entries(&self, code: impl Fn(usize) -> usize) -> &[(u32, f64)] {
+        let cell: usize = self
+            .strides
+            .iter()
+            .map(|(class, stride)| code(*class) * stride)
+            .sum();
+        // A level that no used row has lies outside.
+        let (start, end) = self.cells.get(cell).copied().unwrap_or_default();
+        &self.entries[start as usize..end as usize]
+    }
+
     #[inline]
     pub(crate) fn append(
         &self,
@@ -217,16 +240,7 @@ impl EffectColumns {
             .iter()
             .map(|index| covariate(*index))
             .product();
-        let cell: usize = self
-            .strides
-            .iter()
-            .map(|(class, stride)| code(*class) * stride)
-            .sum();
-        // A level that no used row has lies outside.
-        let Some((start, end)) = self.cells.get(cell) else {
-            return;
-        };
-        for (column, value) in &self.entries[*start as usize..*end as usize] {
+        for (column, value) in self.entries(code) {
             out.push((self.start + column, value * times));
         }
     }

@@ -2,10 +2,12 @@
 //! that count, as it is done without where columns are close to depending on each other.
 
 use super::BLOCK;
-use super::pair::Pair;
 
 /// Columns whose products with each other are computed at once: as many as registers hold sums of.
 const TILE: usize = 3;
+
+/// Sums carried out side by side.
+const LANES: usize = 2;
 
 /// At least so much of a column's sum of squares must be left by those before it: as many digits of
 /// the rest as this has are lost.
@@ -28,7 +30,7 @@ pub(super) struct Products {
 
 impl Products {
     pub(super) fn new(columns: usize) -> Self {
-        let padded = columns.next_multiple_of(TILE);
+        let padded = Tiles::padded(columns);
         Self {
             columns,
             padded,
@@ -50,7 +52,11 @@ impl Products {
         let mut upper = self.root()?;
         // The shifts come back: they lie along the intercept.
         let first = upper[0];
-        for (column, shift) in upper.chunks_exact_mut(self.columns).zip(&self.shifts).skip(1) {
+        for (column, shift) in upper
+            .chunks_exact_mut(self.columns)
+            .zip(&self.shifts)
+            .skip(1)
+        {
             column[0] += shift * first;
         }
         Some(upper)
@@ -82,21 +88,7 @@ impl Products {
             }
             own[rows..].fill(0.0);
         }
-        let height = self.padded;
-        for (across, right) in self.block.chunks_exact(TILE * BLOCK).enumerate() {
-            for (down, left) in self.block.chunks_exact(TILE * BLOCK).enumerate() {
-                if down > across {
-                    break;
-                }
-                let sums = tile(left, right);
-                for (column, sums) in sums.iter().enumerate() {
-                    let start = (across * TILE + column) * height + down * TILE;
-                    for (cell, sum) in self.sums[start..start + TILE].iter_mut().zip(sums) {
-                        *cell += sum;
-                    }
-                }
-            }
-        }
+        Tiles::add(&self.block, &mut self.sums);
     }
 
     /// The root of the sums: the triangle whose columns have these products.
@@ -133,27 +125,62 @@ fn dot(left: &[f64], right: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-/// Products of the columns of `left` with those of `right`, by the latter.
-#[inline]
-fn tile(left: &[f64], right: &[f64]) -> [[f64; TILE]; TILE] {
-    let mut sums = [[Pair::of([0.0; 2]); TILE]; TILE];
-    let (left, right) = (columns(left), columns(right));
-    for row in 0..BLOCK / 2 {
-        let left = left.map(|column| Pair::of(column[row]));
-        for (sums, column) in sums.iter_mut().zip(right) {
-            let right = Pair::of(column[row]);
-            for (sum, left) in sums.iter_mut().zip(left) {
-                *sum = sum.plus_product(left, right);
+/// Cross products of all columns of a block with each other.
+pub(crate) struct Tiles;
+
+impl Tiles {
+    /// Columns in whole tiles.
+    pub(crate) const fn padded(columns: usize) -> usize {
+        columns.next_multiple_of(TILE)
+    }
+
+    /// Adds the products of the columns of `block`, which are whole tiles of columns of [`BLOCK`]
+    /// rows, to the upper triangle of `sums`, column by column.
+    pub(crate) fn add(block: &[f64], sums: &mut [f64]) {
+        let height = block.len() / BLOCK;
+        for (across, right) in block.chunks_exact(TILE * BLOCK).enumerate() {
+            for (down, left) in block
+                .chunks_exact(TILE * BLOCK)
+                .take(across + 1)
+                .enumerate()
+            {
+                let products = tile(left, right);
+                for (column, products) in products.iter().enumerate() {
+                    let start = (across * TILE + column) * height + down * TILE;
+                    for (cell, lanes) in sums[start..start + TILE].iter_mut().zip(products) {
+                        *cell += lanes[0] + lanes[1];
+                    }
+                }
             }
         }
     }
-    sums.map(|column| column.map(Pair::sum))
 }
 
-/// The columns of a tile, two rows at a time.
-fn columns(cells: &[f64]) -> [&[[f64; 2]]; TILE] {
+/// Sums of a tile: by the columns of the right, those of the left, and lanes.
+type Sums = [[[f64; LANES]; TILE]; TILE];
+
+/// Products of the columns of `left` with those of `right`.
+// Not inlined: what becomes of the sums would lead the compiler to other pairs than the lanes.
+#[inline(never)]
+fn tile(left: &[f64], right: &[f64]) -> Sums {
+    let mut sums = Sums::default();
+    let (left, right) = (columns(left), columns(right));
+    for row in 0..BLOCK / LANES {
+        for (sums, right) in sums.iter_mut().zip(right) {
+            for (sums, left) in sums.iter_mut().zip(left) {
+                for lane in 0..LANES {
+                    sums[lane] += left[row][lane] * right[row][lane];
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// The columns of a tile, their rows by lanes.
+fn columns(cells: &[f64]) -> [&[[f64; LANES]]; TILE] {
     std::array::from_fn(|column| {
         let cells = &cells[column * BLOCK..(column + 1) * BLOCK];
-        &cells.as_chunks().0[..BLOCK / 2]
+        &cells.as_chunks().0[..BLOCK / LANES]
     })
 }

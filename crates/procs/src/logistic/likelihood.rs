@@ -1,17 +1,19 @@
 //! The likelihood of the cumulative logit model, its gradient and its expected information: one pass
 //! over the rows each.
 
-use engine::failure::Outcome;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
+use engine::failure::{Failure, Outcome};
+
+use super::binary::{Scratch, Terms};
 use crate::effects::design::Design;
-use crate::observations::{Observations, whole};
+use crate::observations::{Chunk, ChunkMemory, Observations, whole};
 
-/// Rows are dealt to so many sums in fixed turns, whatever the number of threads, so that results do
-/// not depend on it.
+/// Chunks of rows are dealt to so many sums in turn, each of which takes its chunks in order, whatever
+/// the number of threads, so that results do not depend on it.
 pub(super) const LANES: usize = 16;
-
-/// Numbers of a row before its covariates and class levels: response, weight, frequency.
-pub(super) const HEAD: usize = 3;
 
 /// What a pass needs.
 pub(super) struct Problem<'a> {
@@ -23,7 +25,9 @@ pub(super) struct Problem<'a> {
     /// Number of intercepts; 0 with NOINT.
     pub(super) intercepts: usize,
     pub(super) covariates: usize,
-    pub(super) width: usize,
+    /// Columns before the covariates and class levels: the response and, if there are three, weight
+    /// and frequency.
+    pub(super) head: usize,
     pub(super) threads: usize,
 }
 
@@ -34,6 +38,8 @@ pub(super) struct Sums {
     pub(super) gradient: Vec<f64>,
     /// Upper triangle, row by row.
     pub(super) information: Vec<f64>,
+    /// What belongs to the information, in the order of [`Terms::uncross`].
+    pub(super) crossed: Vec<f64>,
     /// Every response is more likely than not.
     pub(super) separated: bool,
     /// Frequencies by response and predicted probability, where asked for.
@@ -49,6 +55,7 @@ impl Sums {
             likelihood: 0.0,
             gradient: vec![0.0; columns],
             information: vec![0.0; columns * columns],
+            crossed: Vec::new(),
             separated: true,
             bins: vec![0.0; bins],
         }
@@ -70,22 +77,87 @@ impl Sums {
     }
 }
 
-fn logistic(value: f64) -> f64 {
+pub(super) fn logistic(value: f64) -> f64 {
     1.0 / (1.0 + (-value).exp())
 }
 
-/// Does `work` for every share of the lanes, each in a thread of its own if there are several.
-fn each_share(lanes: &mut [Sums], share: usize, work: impl Fn(usize, &mut [Sums]) + Sync) {
-    if share >= lanes.len() {
-        work(0, lanes);
-        return;
-    }
-    let work = &work;
-    std::thread::scope(|scope| {
-        for (number, own) in lanes.chunks_mut(share).enumerate() {
-            scope.spawn(move || work(number, own));
+/// One of the sums, and how many chunks it has taken.
+struct Lane {
+    state: Mutex<(usize, Sums)>,
+    changed: Condvar,
+}
+
+impl Lane {
+    /// Waits until so many chunks have been taken.
+    fn turn(&self, taken: usize) -> Turn<'_> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while state.0 < taken {
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
-    });
+        Turn { lane: self, state }
+    }
+}
+
+/// A chunk is being taken; however that ends, the next one's turn comes.
+struct Turn<'a> {
+    lane: &'a Lane,
+    state: MutexGuard<'a, (usize, Sums)>,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.state.0 += 1;
+        self.lane.changed.notify_all();
+    }
+}
+
+/// A pass in progress.
+struct Pass<'a> {
+    problem: &'a Problem<'a>,
+    beta: &'a [f64],
+    active: &'a [bool],
+    terms: Terms<'a>,
+    binned: bool,
+    lanes: Vec<Lane>,
+    /// The chunk to be taken next.
+    next: AtomicUsize,
+    failure: Mutex<Option<Failure>>,
+}
+
+impl Pass<'_> {
+    /// Takes chunk after chunk.
+    fn work(&self) {
+        let (mut memory, mut scratch) = (ChunkMemory::default(), Scratch::default());
+        let count = self.problem.observations.count();
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return;
+            }
+            let chunk = self.problem.observations.chunk(number, &mut memory);
+            let mut turn = self.lanes[number % LANES].turn(number / LANES);
+            match chunk {
+                Ok(chunk) => self.take(chunk, &mut turn.state.1, &mut scratch),
+                Err(failure) => {
+                    let mut known = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    known.get_or_insert(failure);
+                    self.next.store(count, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    fn take(&self, chunk: Chunk<'_>, sums: &mut Sums, scratch: &mut Scratch) {
+        let problem = self.problem;
+        if problem.responses == 2 {
+            problem.binary(&self.terms, chunk, sums, scratch);
+        } else {
+            problem.ordinal_rows(chunk, sums, self.beta, self.active, self.binned);
+        }
+    }
 }
 
 impl Problem<'_> {
@@ -98,30 +170,44 @@ impl Problem<'_> {
         } else {
             0
         };
-        let mut lanes: Vec<Sums> = (0..LANES).map(|_| Sums::new(columns, bins)).collect();
-        let share = LANES.div_ceil(self.threads.clamp(1, LANES));
-        // The lanes of one thread, over the chunk's rows that are theirs.
-        let take = |number: usize, own: &mut [Sums], chunk: &[f64]| {
-            let piece = (chunk.len() / self.width).div_ceil(LANES).max(1) * self.width;
-            let rows = chunk.chunks(piece).skip(number * share);
-            for (sums, rows) in own.iter_mut().zip(rows) {
-                self.rows(sums, rows, beta, active, binned);
+        let terms = Terms::new(self, beta, active);
+        let lane = || {
+            let mut sums = Sums::new(columns, bins);
+            sums.crossed = vec![0.0; terms.crossed()];
+            Lane {
+                state: Mutex::new((0, sums)),
+                changed: Condvar::new(),
             }
         };
-        if self.observations.chunks().is_some() {
-            each_share(&mut lanes, share, |number, own| {
-                for chunk in self.observations.chunks().into_iter().flatten() {
-                    take(number, own, chunk);
-                }
-            });
-        } else {
-            self.observations.each(|chunk| {
-                each_share(&mut lanes, share, |number, own| take(number, own, chunk));
-            })?;
+        let chunks = self.observations.count();
+        let pass = Pass {
+            problem: self,
+            beta,
+            active,
+            binned,
+            lanes: (0..LANES).map(|_| lane()).collect(),
+            terms,
+            next: AtomicUsize::new(0),
+            failure: Mutex::new(None),
+        };
+        thread::scope(|scope| {
+            for _ in 1..self.threads.min(LANES).min(chunks) {
+                scope.spawn(|| pass.work());
+            }
+            pass.work();
+        });
+        let failure = pass.failure.into_inner();
+        if let Some(failure) = failure.unwrap_or_else(PoisonError::into_inner) {
+            return Err(failure);
         }
         let mut total = Sums::new(columns, bins);
-        for lane in &lanes {
-            total.add(lane);
+        for lane in pass.lanes {
+            let (_, mut sums) = lane
+                .state
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner);
+            pass.terms.uncross(&mut sums);
+            total.add(&sums);
         }
         Ok(total)
     }
@@ -130,63 +216,58 @@ impl Problem<'_> {
         BINS * (self.responses - 1) + 1
     }
 
-    fn rows(&self, sums: &mut Sums, rows: &[f64], beta: &[f64], active: &[bool], binned: bool) {
-        let mut entries = Vec::new();
-        for row in rows.chunks_exact(self.width) {
-            entries.clear();
-            if self.responses == 2 && self.intercepts == 1 {
-                entries.push((0, 1.0));
-            }
-            let levels = HEAD + self.covariates;
-            for (effect, active) in self.design.effects.iter().zip(active) {
-                if *active {
-                    let code = |class: usize| whole(row[levels + class]);
-                    effect.append(&code, &|covariate| row[HEAD + covariate], &mut entries);
-                }
-            }
-            let place = self.places[whole(row[0])];
-            let eta = entries
-                .iter()
-                .map(|(column, value)| value * beta[*column as usize])
-                .sum();
-            if self.responses == 2 {
-                self.binary(sums, place, eta, row[1] * row[2], &entries);
-                if binned {
-                    let bin = whole(logistic(eta) * BINS as f64);
-                    sums.bins[place * self.bins() + bin] += row[2];
-                }
-            } else {
-                self.ordinal(sums, place, eta, row[1] * row[2], &entries, beta);
-                if binned {
-                    let score: f64 = (1..self.responses)
-                        .map(|above| logistic(beta[above - 1] + eta))
-                        .sum();
-                    sums.bins[place * self.bins() + whole(score * BINS as f64)] += row[2];
-                }
+    /// Weight (with frequency) and frequency of a row.
+    #[inline]
+    pub(super) fn weights(&self, chunk: Chunk<'_>, row: usize) -> (f64, f64) {
+        if self.head == 1 {
+            return (1.0, 1.0);
+        }
+        let times = chunk.column(2)[row];
+        (chunk.column(1)[row] * times, times)
+    }
+
+    /// Appends the columns of a row that are not zero.
+    fn entries(
+        &self,
+        chunk: Chunk<'_>,
+        row: usize,
+        active: &[bool],
+        entries: &mut Vec<(u32, f64)>,
+    ) {
+        let levels = self.head + self.covariates;
+        for (effect, active) in self.design.effects.iter().zip(active) {
+            if *active {
+                let code = |class: usize| whole(chunk.column(levels + class)[row]);
+                let covariate = |covariate: usize| chunk.column(self.head + covariate)[row];
+                effect.append(&code, &covariate, entries);
             }
         }
     }
 
-    #[inline]
-    fn binary(&self, sums: &mut Sums, place: usize, eta: f64, weight: f64, entries: &[(u32, f64)]) {
-        let columns = self.design.columns;
-        let event = place == 0;
-        let signed = if event { eta } else { -eta };
-        // log(1 + exp(-x)) without overflow.
-        let size = (-signed.abs()).exp();
-        let loss = (-signed).max(0.0) + size.ln_1p();
-        let missed = if signed >= 0.0 { size } else { 1.0 } / (1.0 + size);
-        sums.separated &= signed > 0.0;
-        sums.likelihood -= weight * loss;
-        let residual = if event { missed } else { -missed };
-        let spread = weight * size / ((1.0 + size) * (1.0 + size));
-        for (index, (column, value)) in entries.iter().enumerate() {
-            let column = *column as usize;
-            sums.gradient[column] += weight * residual * value;
-            let scaled = spread * value;
-            let line = &mut sums.information[column * columns..(column + 1) * columns];
-            for (other, value) in &entries[index..] {
-                line[*other as usize] += scaled * value;
+    fn ordinal_rows(
+        &self,
+        chunk: Chunk<'_>,
+        sums: &mut Sums,
+        beta: &[f64],
+        active: &[bool],
+        binned: bool,
+    ) {
+        let mut entries = Vec::new();
+        for row in 0..chunk.rows {
+            entries.clear();
+            self.entries(chunk, row, active, &mut entries);
+            let place = self.places[whole(chunk.column(0)[row])];
+            let eta = entries
+                .iter()
+                .map(|(column, value)| value * beta[*column as usize])
+                .sum();
+            let (weight, times) = self.weights(chunk, row);
+            self.ordinal(sums, place, eta, weight, &entries, beta);
+            if binned {
+                let score: f64 = (1..self.responses)
+                    .map(|above| logistic(beta[above - 1] + eta))
+                    .sum();
+                sums.bins[place * self.bins() + whole(score * BINS as f64)] += times;
             }
         }
     }
@@ -277,17 +358,12 @@ impl Problem<'_> {
         for (place, column) in columns.iter().enumerate() {
             place_of[*column] = place + 1;
         }
-        let mut entries = Vec::new();
-        self.observations.each(|chunk| {
-            for row in chunk.chunks_exact(self.width) {
+        let (mut entries, mut memory) = (Vec::new(), ChunkMemory::default());
+        for number in 0..self.observations.count() {
+            let chunk = self.observations.chunk(number, &mut memory)?;
+            for row in 0..chunk.rows {
                 entries.clear();
-                let levels = HEAD + self.covariates;
-                for (effect, active) in self.design.effects.iter().zip(active) {
-                    if *active {
-                        let code = |class: usize| whole(row[levels + class]);
-                        effect.append(&code, &|covariate| row[HEAD + covariate], &mut entries);
-                    }
-                }
+                self.entries(chunk, row, active, &mut entries);
                 let eta: f64 = entries
                     .iter()
                     .map(|(column, value)| value * beta[*column as usize])
@@ -297,7 +373,8 @@ impl Problem<'_> {
                 for (column, value) in &entries {
                     x[place_of[*column as usize]] += value;
                 }
-                let (weight, place) = (row[1] * row[2], self.places[whole(row[0])]);
+                let (weight, _) = self.weights(chunk, row);
+                let place = self.places[whole(chunk.column(0)[row])];
                 let below: Vec<f64> = (0..cuts).map(|cut| logistic(beta[cut] + eta)).collect();
                 let density: Vec<f64> = below.iter().map(|p| p * (1.0 - p)).collect();
                 for response in 0..=cuts {
@@ -333,7 +410,7 @@ impl Problem<'_> {
                     }
                 }
             }
-        })?;
+        }
         Ok((gradient, information))
     }
 }

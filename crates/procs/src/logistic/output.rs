@@ -7,11 +7,9 @@ use engine::session::World;
 use sas7bdat::{Kind, Variable, missing};
 
 use super::fit::{dot, times};
-use super::likelihood::HEAD;
 use super::statements::Statistic;
 use super::{Analysis, Bound, Values, open};
 use crate::distribution::normal_quantile;
-use crate::observations::whole;
 use crate::table::Table;
 use crate::target::named_fields;
 
@@ -51,31 +49,24 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Writes the next `rows` rows by the model of their group.
-    pub(super) fn group(
-        &mut self,
-        bound: &mut Bound<'_>,
-        analysis: &Analysis,
-        rows: u64,
-    ) -> Outcome<()> {
+    /// Writes the rows of the group by its model.
+    pub(super) fn group(&mut self, bound: &mut Bound<'_>, analysis: &Analysis) -> Outcome<()> {
         let Some(input) = &mut self.input else {
             return Ok(());
         };
         let (mut values, mut entries) = (Values::default(), Vec::new());
-        let covariates = bound.effects.covariates.len();
-        for _ in 0..rows {
+        let mut classes = bound.classes.emptied();
+        std::mem::swap(&mut classes, &mut bound.classes);
+        for _ in 0..analysis.rows {
             let Some(row) = input.next_row()? else { break };
-            let complete = bound.values(row, &mut values)?;
+            let complete = bound.values(row, &mut classes, &mut values)?;
             entries.clear();
             if complete {
                 for (index, effect) in analysis.design.effects.iter().enumerate() {
                     if analysis.active[index] {
-                        let code = |class: usize| whole(values.row[HEAD + covariates + class]);
-                        effect.append(
-                            &code,
-                            &|covariate| values.row[HEAD + covariate],
-                            &mut entries,
-                        );
+                        let code = |class: usize| values.codes[class] as usize;
+                        let covariate = |covariate: usize| values.covariates[covariate];
+                        effect.append(&code, &covariate, &mut entries);
                     }
                 }
             }

@@ -52,7 +52,11 @@ impl Design<'_> {
             let (block, filled) = group.triangle.space();
             let count = BATCH.min(BLOCK - filled).min(rows.count - first);
             let batch = part(rows, first, count);
-            for (field, column) in self.fields.iter().zip(block.chunks_exact_mut(BLOCK).skip(1)) {
+            for (field, column) in self
+                .fields
+                .iter()
+                .zip(block.chunks_exact_mut(BLOCK).skip(1))
+            {
                 numbers(&field.slot, batch, &mut column[filled..filled + count]);
             }
             let mut roots = [1.0; BATCH];
@@ -98,16 +102,13 @@ impl Design<'_> {
     }
 
     fn times(&self, row: &[u8]) -> f64 {
-        self.freq.as_ref().map_or(1.0, |slot| slot.number(row).trunc())
+        self.freq
+            .as_ref()
+            .map_or(1.0, |slot| slot.number(row).trunc())
     }
 
     /// Rows that lack a value do not count: gives how many that were counted.
-    fn drop_absent(
-        &self,
-        rows: Rows<'_>,
-        absent: &[bool; BATCH],
-        roots: &mut [f64; BATCH],
-    ) -> f64 {
+    fn drop_absent(&self, rows: Rows<'_>, absent: &[bool; BATCH], roots: &mut [f64; BATCH]) -> f64 {
         let mut dropped = 0.0;
         for ((root, row), absent) in roots.iter_mut().zip(rows.iter()).zip(absent) {
             if *absent && *root > 0.0 {
