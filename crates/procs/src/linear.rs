@@ -243,8 +243,9 @@ impl Triangle {
     }
 }
 
+/// The sum of products, of as many as are whole eights.
 #[inline]
-fn dot(left: &[f64], right: &[f64]) -> f64 {
+pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     // Eight sums at a time, so that they can be carried out side by side.
     let mut sums = [0.0; 8];
     for (left, right) in left.chunks_exact(8).zip(right.chunks_exact(8)) {

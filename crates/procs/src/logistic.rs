@@ -355,7 +355,7 @@ impl<'a> Bound<'a> {
         let effects = &self.effects.effects;
         let design = Design::new(effects, classes, intercepts, None, self.limit / 8)?;
         let columns = design.columns as u64;
-        if columns * columns * 8 * (2 * LANES as u64 + 8) > self.limit / 4 {
+        if columns * columns * 8 * (LANES as u64 + 8) > self.limit / 4 {
             return Err(out_of_memory(design.columns, "parameters", self.limit));
         }
         Ok((design, intercepts))

@@ -215,16 +215,16 @@ impl EffectColumns {
         &self.covariates
     }
 
-    /// The columns that are not zero, counted from the first of the effect, for these level numbers.
+    /// Its classes, with what a step of their level numbers is in the number of a combination.
+    pub(crate) fn strides(&self) -> &[(usize, usize)] {
+        &self.strides
+    }
+
+    /// The columns that are not zero, counted from the first of the effect, for a combination of
+    /// levels; a level that no used row has lies outside.
     #[inline]
-    pub(crate) fn entries(&self, code: impl Fn(usize) -> usize) -> &[(u32, f64)] {
-        let cell: usize = self
-            .strides
-            .iter()
-            .map(|(class, stride)| code(*class) * stride)
-            .sum();
-        // A level that no used row has lies outside.
-        let (start, end) = self.cells.get(cell).copied().unwrap_or_default();
+    pub(crate) fn entries(&self, combination: usize) -> &[(u32, f64)] {
+        let (start, end) = self.cells.get(combination).copied().unwrap_or_default();
         &self.entries[start as usize..end as usize]
     }
 
@@ -240,7 +240,12 @@ impl EffectColumns {
             .iter()
             .map(|index| covariate(*index))
             .product();
-        for (column, value) in self.entries(code) {
+        let combination: usize = self
+            .strides
+            .iter()
+            .map(|(class, stride)| code(*class) * stride)
+            .sum();
+        for (column, value) in self.entries(combination) {
             out.push((self.start + column, value * times));
         }
     }

@@ -1,9 +1,11 @@
 //! Sums of a binary model: rows are taken many at a time, and columns that are not of classes are kept
 //! apart from those that are mostly zero.
 
+use std::ops::Range;
+
 use super::likelihood::{BINS, Problem, Sums, logistic};
 use crate::effects::design::EffectColumns;
-use crate::linear::{BLOCK, Tiles};
+use crate::linear::{BLOCK, Tiles, dot};
 use crate::observations::{Chunk, whole};
 
 /// A column that no row lacks: the intercept or a product of covariates.
@@ -12,13 +14,22 @@ struct Dense {
     covariates: Vec<usize>,
 }
 
+/// An effect with classes, and the number of its first column among those of all of them.
+struct Sparse<'a> {
+    effect: &'a EffectColumns,
+    first: usize,
+}
+
+/// Dense columns are held in lines of whole fours.
+const FOUR: usize = 4;
+
 /// The columns of the effects in the model, and the parameters.
 pub(super) struct Terms<'a> {
     dense: Vec<Dense>,
-    sparse: Vec<&'a EffectColumns>,
-    /// For a column of `sparse` effects its number among these.
-    numbers: Vec<usize>,
-    sparse_columns: usize,
+    sparse: Vec<Sparse<'a>>,
+    /// The columns of `sparse` effects, and their parameters.
+    columns: Vec<usize>,
+    slopes: Vec<f64>,
     beta: &'a [f64],
 }
 
@@ -28,11 +39,14 @@ pub(super) struct Scratch {
     /// Dense columns, [`BLOCK`] rows each, in whole tiles.
     dense: Vec<f64>,
     /// The same row by row, times the spread.
-    rows: Vec<f64>,
+    lines: Vec<f64>,
     eta: Vec<f64>,
     residual: Vec<f64>,
     spread: Vec<f64>,
-    /// Sparse columns and their values, row after row, and where each row's end.
+    /// Of each sparse effect, the rows' combinations of levels and products of covariates.
+    combinations: Vec<f64>,
+    products: Vec<f64>,
+    /// Sparse columns by number and their values, row after row, and where each row's end.
     entries: Vec<(u32, f64)>,
     ends: Vec<usize>,
 }
@@ -42,8 +56,8 @@ impl<'a> Terms<'a> {
         let mut terms = Self {
             dense: Vec::new(),
             sparse: Vec::new(),
-            numbers: vec![0; problem.design.columns],
-            sparse_columns: 0,
+            columns: Vec::new(),
+            slopes: Vec::new(),
             beta,
         };
         if problem.intercepts == 1 {
@@ -56,6 +70,7 @@ impl<'a> Terms<'a> {
             if !active {
                 continue;
             }
+            let columns = effect.first..effect.first + effect.count;
             if effect.is_continuous() {
                 terms.dense.push(Dense {
                     column: effect.first,
@@ -63,40 +78,53 @@ impl<'a> Terms<'a> {
                 });
                 continue;
             }
-            for column in 0..effect.count {
-                terms.numbers[effect.first + column] = terms.sparse_columns;
-                terms.sparse_columns += 1;
-            }
-            terms.sparse.push(effect);
+            let first = terms.columns.len();
+            terms.sparse.push(Sparse { effect, first });
+            terms.slopes.extend_from_slice(&beta[columns.clone()]);
+            terms.columns.extend(columns);
         }
         terms
     }
 
-    /// Sums of products that are kept apart: of sparse columns with dense ones, then of dense ones.
+    /// Dense columns in whole fours, if there are sparse ones beside them.
+    fn width(&self) -> usize {
+        self.dense.len().next_multiple_of(FOUR)
+    }
+
+    /// Sums for a sparse column: with dense ones, then with sparse ones.
+    fn line(&self) -> usize {
+        self.width() + self.columns.len()
+    }
+
+    /// Sums of products that are kept apart: the lines of the sparse columns, then of dense columns
+    /// with each other.
     pub(super) fn crossed(&self) -> usize {
         let tiled = Tiles::padded(self.dense.len());
-        self.sparse_columns * self.dense.len() + tiled * tiled
+        self.columns.len() * self.line() + tiled * tiled
     }
 
     /// Puts the sums that were kept apart into the information.
-    pub(super) fn uncross(&self, sums: &mut Sums) {
-        let size = sums.gradient.len();
-        let (sparse, tiles) = sums
-            .crossed
-            .split_at(self.sparse_columns * self.dense.len());
-        for effect in &self.sparse {
-            for column in effect.first..effect.first + effect.count {
-                let line = self.numbers[column] * self.dense.len();
-                for (cell, dense) in sparse[line..].iter().zip(&self.dense) {
-                    let (row, column) = (column.min(dense.column), column.max(dense.column));
-                    sums.information[row * size + column] += cell;
+    pub(super) fn uncross(&self, crossed: &[f64], information: &mut [f64], size: usize) {
+        let (lines, tiles) = crossed.split_at(self.columns.len() * self.line());
+        let mut add = |one: usize, other: usize, sum: f64| {
+            information[one.min(other) * size + one.max(other)] += sum;
+        };
+        if !self.columns.is_empty() {
+            for (column, line) in self.columns.iter().zip(lines.chunks_exact(self.line())) {
+                for (dense, sum) in self.dense.iter().zip(line) {
+                    add(*column, dense.column, *sum);
+                }
+                for (other, sum) in self.columns.iter().zip(&line[self.width()..]) {
+                    if other >= column {
+                        add(*column, *other, *sum);
+                    }
                 }
             }
         }
         let tiled = Tiles::padded(self.dense.len());
         for (across, right) in self.dense.iter().enumerate() {
             for (down, left) in self.dense[..=across].iter().enumerate() {
-                sums.information[left.column * size + right.column] += tiles[across * tiled + down];
+                add(left.column, right.column, tiles[across * tiled + down]);
             }
         }
     }
@@ -114,10 +142,12 @@ impl Problem<'_> {
         for first in (0..chunk.rows).step_by(BLOCK) {
             let rows = first..(first + BLOCK).min(chunk.rows);
             scratch.columns(self, terms, chunk, rows.clone());
-            scratch.entries(self, terms, chunk, rows.clone());
+            scratch.combine(self, terms, chunk, rows.clone());
+            scratch.entries(terms);
             self.likelihood(chunk, rows, sums, scratch);
             scratch.gradient(terms, sums);
-            scratch.information(terms, sums);
+            scratch.sparse_information(terms, sums);
+            scratch.dense_information(terms, sums);
         }
     }
 
@@ -125,16 +155,17 @@ impl Problem<'_> {
     fn likelihood(
         &self,
         chunk: Chunk<'_>,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         sums: &mut Sums,
         scratch: &mut Scratch,
     ) {
         scratch.residual.clear();
         scratch.spread.clear();
+        let responses = &chunk.column(0)[rows.clone()];
         // The logarithm of a product is taken once: it has at most 2 to the number of rows.
         let (mut product, mut lost) = (1.0, 0.0);
-        for (row, eta) in rows.clone().zip(&scratch.eta) {
-            let place = self.places[whole(chunk.column(0)[row])];
+        for ((row, response), eta) in rows.zip(responses).zip(&scratch.eta) {
+            let place = self.places[whole(*response)];
             let event = place == 0;
             let signed = if event { *eta } else { -eta };
             let (weight, times) = self.weights(chunk, row);
@@ -158,6 +189,8 @@ impl Problem<'_> {
             }
         }
         sums.likelihood -= lost + product.ln();
+        // What lies behind the last row of a block counts nothing.
+        scratch.residual.resize(BLOCK, 0.0);
     }
 }
 
@@ -168,7 +201,7 @@ impl Scratch {
         problem: &Problem<'_>,
         terms: &Terms<'_>,
         chunk: Chunk<'_>,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
     ) {
         let count = rows.len();
         self.eta.clear();
@@ -176,13 +209,12 @@ impl Scratch {
         self.dense
             .resize(Tiles::padded(terms.dense.len()) * BLOCK, 0.0);
         for (dense, column) in terms.dense.iter().zip(self.dense.chunks_exact_mut(BLOCK)) {
-            let column = &mut column[..count];
+            let (column, rest) = column.split_at_mut(count);
+            rest.fill(0.0);
             column.fill(1.0);
             for covariate in &dense.covariates {
                 let values = &chunk.column(problem.head + covariate)[rows.clone()];
-                for (cell, value) in column.iter_mut().zip(values) {
-                    *cell *= value;
-                }
+                times(column, values);
             }
             let slope = terms.beta[dense.column];
             for (eta, value) in self.eta.iter_mut().zip(column) {
@@ -191,30 +223,50 @@ impl Scratch {
         }
     }
 
-    /// The sparse columns of the rows, and their part of the linear predictor.
-    fn entries(
+    /// The combinations of levels that rows have, and the products of their covariates.
+    fn combine(
         &mut self,
         problem: &Problem<'_>,
         terms: &Terms<'_>,
         chunk: Chunk<'_>,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
     ) {
+        let count = terms.sparse.len() * BLOCK;
+        self.combinations.clear();
+        self.combinations.resize(count, 0.0);
+        self.products.clear();
+        self.products.resize(count, 1.0);
+        let levels = problem.head + problem.covariates;
+        for (number, sparse) in terms.sparse.iter().enumerate() {
+            let own = number * BLOCK..number * BLOCK + rows.len();
+            for (class, stride) in sparse.effect.strides() {
+                // Both are whole numbers, and so is what they make.
+                let codes = &chunk.column(levels + class)[rows.clone()];
+                for (cell, code) in self.combinations[own.clone()].iter_mut().zip(codes) {
+                    *cell += code * *stride as f64;
+                }
+            }
+            for covariate in sparse.effect.covariates() {
+                let values = &chunk.column(problem.head + covariate)[rows.clone()];
+                times(&mut self.products[own.clone()], values);
+            }
+        }
+    }
+
+    /// The sparse columns of the rows, and their part of the linear predictor.
+    fn entries(&mut self, terms: &Terms<'_>) {
         self.entries.clear();
         self.ends.clear();
-        let levels = problem.head + problem.covariates;
-        for (row, eta) in rows.zip(&mut self.eta) {
-            for effect in &terms.sparse {
-                let code = |class: usize| whole(chunk.column(levels + class)[row]);
-                let mut times = 1.0;
-                for covariate in effect.covariates() {
-                    times *= chunk.column(problem.head + covariate)[row];
-                }
-                for (column, value) in effect.entries(code) {
-                    let column = effect.first + *column as usize;
-                    let value = value * times;
-                    *eta += value * terms.beta[column];
-                    self.entries
-                        .push((u32::try_from(column).unwrap_or(u32::MAX), value));
+        for (row, eta) in self.eta.iter_mut().enumerate() {
+            for (number, sparse) in terms.sparse.iter().enumerate() {
+                let product = self.products[number * BLOCK + row];
+                let combination = whole(self.combinations[number * BLOCK + row]);
+                for (column, value) in sparse.effect.entries(combination) {
+                    let column = sparse.first + *column as usize;
+                    let value = value * product;
+                    *eta += value * terms.slopes[column];
+                    let column = u32::try_from(column).unwrap_or(u32::MAX);
+                    self.entries.push((column, value));
                 }
             }
             self.ends.push(self.entries.len());
@@ -223,60 +275,73 @@ impl Scratch {
 
     fn gradient(&self, terms: &Terms<'_>, sums: &mut Sums) {
         for (dense, column) in terms.dense.iter().zip(self.dense.chunks_exact(BLOCK)) {
-            let products = column.iter().zip(&self.residual);
-            let sum: f64 = products.map(|(value, residual)| value * residual).sum();
-            sums.gradient[dense.column] += sum;
+            sums.gradient[dense.column] += dot(column, &self.residual);
         }
         let mut start = 0;
         for (end, residual) in self.ends.iter().zip(&self.residual) {
             for (column, value) in &self.entries[start..*end] {
-                sums.gradient[*column as usize] += value * residual;
+                sums.gradient[terms.columns[*column as usize]] += value * residual;
             }
             start = *end;
         }
     }
 
-    fn information(&mut self, terms: &Terms<'_>, sums: &mut Sums) {
-        let (count, width) = (self.spread.len(), terms.dense.len());
-        let size = sums.gradient.len();
-        let (crossed, tiles) = sums.crossed.split_at_mut(terms.sparse_columns * width);
-        if terms.sparse_columns > 0 {
-            self.rows.resize(BLOCK * width, 0.0);
-            let columns = self.dense.chunks_exact(BLOCK).take(width);
-            for (number, column) in columns.enumerate() {
-                let cells = self.rows[number..].iter_mut().step_by(width.max(1));
-                for ((cell, value), spread) in cells.zip(column).zip(&self.spread) {
-                    *cell = value * spread;
-                }
-            }
-            let mut start = 0;
-            for (row, (end, spread)) in self.ends.iter().zip(&self.spread).enumerate() {
-                let entries = &self.entries[start..*end];
-                let products = &self.rows[row * width..(row + 1) * width];
-                for (index, (column, value)) in entries.iter().enumerate() {
-                    let column = *column as usize;
-                    let line = &mut crossed[terms.numbers[column] * width..][..width];
-                    for (cell, product) in line.iter_mut().zip(products) {
-                        *cell += value * product;
-                    }
-                    let scaled = spread * value;
-                    let line = &mut sums.information[column * size..(column + 1) * size];
-                    for (other, value) in &entries[index..] {
-                        line[*other as usize] += scaled * value;
-                    }
-                }
-                start = *end;
+    /// Products of sparse columns with all columns.
+    fn sparse_information(&mut self, terms: &Terms<'_>, sums: &mut Sums) {
+        if terms.columns.is_empty() {
+            return;
+        }
+        let (width, size) = (terms.width(), terms.line());
+        self.lines.resize(BLOCK * width, 0.0);
+        for (number, column) in self
+            .dense
+            .chunks_exact(BLOCK)
+            .take(terms.dense.len())
+            .enumerate()
+        {
+            let lines = self.lines.chunks_exact_mut(width.max(1));
+            for ((line, value), spread) in lines.zip(column).zip(&self.spread) {
+                line[number] = value * spread;
             }
         }
+        let mut start = 0;
+        for (row, (end, spread)) in self.ends.iter().zip(&self.spread).enumerate() {
+            let entries = &self.entries[start..*end];
+            let (own, _) = self.lines[row * width..(row + 1) * width].as_chunks::<FOUR>();
+            for (index, (column, value)) in entries.iter().enumerate() {
+                let line = &mut sums.crossed[*column as usize * size..][..size];
+                let (dense, sparse) = line.split_at_mut(width);
+                let (fours, _) = dense.as_chunks_mut::<FOUR>();
+                for (cells, products) in fours.iter_mut().zip(own) {
+                    for (cell, product) in cells.iter_mut().zip(products) {
+                        *cell += value * product;
+                    }
+                }
+                let scaled = spread * value;
+                for (other, value) in &entries[index..] {
+                    sparse[*other as usize] += scaled * value;
+                }
+            }
+            start = *end;
+        }
+    }
+
+    /// Products of dense columns with each other.
+    fn dense_information(&mut self, terms: &Terms<'_>, sums: &mut Sums) {
         for spread in &mut self.spread {
             *spread = spread.sqrt();
         }
-        for column in self.dense.chunks_exact_mut(BLOCK).take(width) {
-            for (value, root) in column.iter_mut().zip(&self.spread) {
-                *value *= root;
-            }
-            column[count..].fill(0.0);
+        let count = self.spread.len();
+        for column in self.dense.chunks_exact_mut(BLOCK) {
+            times(&mut column[..count], &self.spread);
         }
-        Tiles::add(&self.dense, tiles);
+        let start = terms.columns.len() * terms.line();
+        Tiles::add(&self.dense, &mut sums.crossed[start..]);
+    }
+}
+
+fn times(column: &mut [f64], values: &[f64]) {
+    for (cell, value) in column.iter_mut().zip(values) {
+        *cell *= value;
     }
 }

@@ -50,11 +50,11 @@ pub(super) struct Sums {
 pub(super) const BINS: usize = 500;
 
 impl Sums {
-    fn new(columns: usize, bins: usize) -> Self {
+    fn new(columns: usize, informed: usize, bins: usize) -> Self {
         Self {
             likelihood: 0.0,
             gradient: vec![0.0; columns],
-            information: vec![0.0; columns * columns],
+            information: vec![0.0; informed * informed],
             crossed: Vec::new(),
             separated: true,
             bins: vec![0.0; bins],
@@ -172,8 +172,10 @@ impl Problem<'_> {
         };
         let terms = Terms::new(self, beta, active);
         let lane = || {
-            let mut sums = Sums::new(columns, bins);
-            sums.crossed = vec![0.0; terms.crossed()];
+            // The information of a binary model is kept in another order until all rows are in.
+            let apart = self.responses == 2;
+            let mut sums = Sums::new(columns, if apart { 0 } else { columns }, bins);
+            sums.crossed = vec![0.0; if apart { terms.crossed() } else { 0 }];
             Lane {
                 state: Mutex::new((0, sums)),
                 changed: Condvar::new(),
@@ -200,13 +202,16 @@ impl Problem<'_> {
         if let Some(failure) = failure.unwrap_or_else(PoisonError::into_inner) {
             return Err(failure);
         }
-        let mut total = Sums::new(columns, bins);
+        let mut total = Sums::new(columns, columns, bins);
         for lane in pass.lanes {
-            let (_, mut sums) = lane
+            let (_, sums) = lane
                 .state
                 .into_inner()
                 .unwrap_or_else(PoisonError::into_inner);
-            pass.terms.uncross(&mut sums);
+            if self.responses == 2 {
+                let information = &mut total.information;
+                pass.terms.uncross(&sums.crossed, information, columns);
+            }
             total.add(&sums);
         }
         Ok(total)
