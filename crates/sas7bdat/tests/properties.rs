@@ -292,3 +292,53 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Rows that leave with their memory are the same rows, however they are mixed with others, and
+    /// whatever the memory held that takes their place.
+    #[test]
+    fn taken_rows_are_those_of_the_file(
+        options in options(),
+        lengths in vec(1u32..300, 1..6),
+        rows in 0usize..900,
+        singly in vec(0usize..40, 1..20),
+    ) {
+        let named = |(number, length): (usize, &u32)| Variable::character(format!("c{number}"), *length);
+        let variables: Vec<Variable> = lengths.iter().enumerate().map(named).collect();
+        let mut writer = Writer::create(Vec::new(), &variables, options).unwrap();
+        let row_bytes = writer.layout().row_bytes as usize;
+        let row = |number: usize| -> Vec<u8> {
+            (0..row_bytes).map(|at| if at % 5 < 3 { b' ' } else { b'!' + ((number * 7 + at) % 90) as u8 }).collect()
+        };
+        for number in 0..rows {
+            writer.write_row(&row(number)).unwrap();
+        }
+        let (bytes, _) = writer.finish().unwrap();
+        let mut reader = Reader::open(bytes.as_slice()).unwrap();
+        let (mut found, mut spare) = (0, vec![7; 100]);
+        for single in singly.iter().cycle() {
+            for _ in 0..*single {
+                if let Some(read) = reader.next_row().unwrap() {
+                    prop_assert_eq!(read.to_vec(), row(found));
+                    found += 1;
+                }
+            }
+            let Some(taken) = reader.take_slab(std::mem::take(&mut spare)).unwrap() else { break };
+            prop_assert_eq!(reader.position(), (found + taken.count()) as u64);
+            for read in taken.rows(0, taken.count()).iter() {
+                prop_assert_eq!(read.to_vec(), row(found));
+                found += 1;
+            }
+            spare = taken.into_memory();
+        }
+        prop_assert_eq!(found, rows);
+        // Going back still works.
+        if rows > 0 {
+            reader.seek_row(rows as u64 / 2).unwrap();
+            let again = reader.next_row().unwrap().unwrap().to_vec();
+            prop_assert_eq!(again, row(rows / 2));
+        }
+    }
+}

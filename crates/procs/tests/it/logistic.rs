@@ -204,7 +204,7 @@ fn ordinal_responses_have_equal_slopes() {
 fn results_depend_neither_on_threads_nor_on_memory() {
     let make = "data d.a; do i = 1 to 200000; a = mod(i, 5); x = mod(i * 7919, 1009) / 100;
         z = mod(i * 104729, 997) / 99; y = (x - z + a + mod(i * 31, 37) / 4 > 6); output; end; run;";
-    // Rows take 9.6 MB: three chunks, which do not stay in memory with MEMSIZE=64M.
+    // Rows take 6.4 MB, which do not stay in memory with MEMSIZE=64M.
     let model = "class a; model y(event='1') = a x z; output out=d.p pred=p;";
     let listing = |options: &str| {
         let (ran, store) = clean(&format!(
@@ -222,6 +222,34 @@ fn results_depend_neither_on_threads_nor_on_memory() {
     assert_eq!(one.0.replace("Threads 1", "Threads 2"), two.0);
     let small = listing("cpucount=2 memsize=64m ubufsize=64k");
     assert_eq!(two, small);
+}
+
+/// Levels that are first met in later runs of rows, and in another order than that of their values;
+/// a format that shows several values alike; rows with missing values.
+#[test]
+fn levels_are_those_of_all_rows_whoever_finds_them() {
+    let make = "proc format; value half low-4 = 'low' 5-high = 'high'; run;
+        data d.a; length c $ 12; do i = 1 to 20000;
+          c = put(20 - int(i / 1600), z4.); n = mod(i + int(i / 3600), 10); m = mod(i, 7);
+          if mod(i, 17) = 0 then m = .; if mod(i, 23) = 0 then c = ' ';
+          f = mod(i, 3); w = 1 + mod(i, 5) / 4; x = mod(i * 7919, 1009) / 100;
+          y = (x + n + mod(i * 31, 37) / 4 > 12); output; end; run;";
+    for more in ["", "weight w; freq f;", "where x < 8;"] {
+        let fit = |threads: u32| {
+            let (ran, store) = clean(&format!(
+                "{make} options cpucount={threads}; proc hplogistic data=d.a; {more} format n half.;
+                 class c n m; model y = c n m x n*x; output out=d.p pred=p xbeta=b; run;"
+            ));
+            let listing = words(&ran.listing);
+            let listing = listing.replace(&format!("Threads {threads}"), "Threads");
+            (listing, rows(&store, "/data/p.sas7bdat"))
+        };
+        let one = fit(1);
+        assert!(one.0.contains("n 2 high low"), "{}", one.0);
+        for threads in [2, 5] {
+            assert_eq!(one, fit(threads), "{more} on {threads}");
+        }
+    }
 }
 
 #[test]
