@@ -429,3 +429,21 @@ fn many_rows_lose_no_digits() {
         );
     }
 }
+
+#[test]
+fn a_file_that_breaks_off_stops_all_threads() {
+    let (_, store) = clean(MANY);
+    let bytes = store.get("/data/a.sas7bdat").unwrap();
+    for share in [2, 3, 50] {
+        let mut damaged = bytes.clone();
+        // A page whose rows do not fit it.
+        let page = 65536 + (damaged.len() - 65536) / 65536 / share * 65536;
+        damaged[page + 32..page + 40].fill(0xff);
+        store.put("/data/a.sas7bdat", damaged);
+        for proc in ["reg data=d.a; model y = a b", "hplogistic data=d.a; model f = a b"] {
+            let program = format!("options cpucount=3; proc {proc}; run; quit;");
+            let ran = run_on(Arc::new(store.clone()), &program);
+            assert!(ran.log.contains("ERROR: "), "{}", ran.log);
+        }
+    }
+}
