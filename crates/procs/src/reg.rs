@@ -40,7 +40,7 @@ impl Procedure for Reg {
                   BACKWARD or STEPWISE with SLENTRY= and SLSTAY= (the listing has the steps, their \
                   summary and the last model); BY, WEIGHT, FREQ, WHERE; OUTEST=; OUTPUT with P R STDP \
                   STDR STDI L95 U95 L95M U95M STUDENT RSTUDENT COOKD H PRESS DFFITS; PLOTS= (of no \
-                  effect)",
+                  effect); CPUCOUNT threads, on which results do not depend",
             no: "SELECTION=RSQUARE, ADJRSQ, CP, MAXR, MINR, INCLUDE=, TEST, RESTRICT, PLOT",
         }
     }
