@@ -29,7 +29,7 @@ use self::share::{Counts, Group, Share};
 use self::statements::{Method, Model, Statements, parse};
 use crate::by::{ByGroups, open_by};
 use crate::effects::classes::{self, ClassData, Coding, Ordered, out_of_memory};
-use crate::effects::design::Design;
+use crate::effects::design::{Design, EffectColumns};
 use crate::effects::{Effect, Effects};
 use crate::observations::Observations;
 use crate::target::{named_fields, numeric};
@@ -354,7 +354,8 @@ impl<'a> Bound<'a> {
         };
         let effects = &self.effects.effects;
         let design = Design::new(effects, classes, intercepts, None, self.limit / 8)?;
-        let columns = design.columns as u64;
+        let combinations = design.effects.iter().map(EffectColumns::combinations);
+        let columns = (intercepts + combinations.sum::<usize>()) as u64;
         if columns * columns * 8 * (LANES as u64 + 8) > self.limit / 4 {
             return Err(out_of_memory(design.columns, "parameters", self.limit));
         }

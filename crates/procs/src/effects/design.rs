@@ -220,6 +220,11 @@ impl EffectColumns {
         &self.strides
     }
 
+    /// How many combinations of levels there are.
+    pub(crate) fn combinations(&self) -> usize {
+        self.cells.len()
+    }
+
     /// The columns that are not zero, counted from the first of the effect, for a combination of
     /// levels; a level that no used row has lies outside.
     #[inline]

@@ -14,21 +14,22 @@ struct Dense {
     covariates: Vec<usize>,
 }
 
-/// An effect with classes, and the number of its first column among those of all of them.
+/// An effect with classes, and the number of its first combination of levels among those of all.
 struct Sparse<'a> {
     effect: &'a EffectColumns,
     first: usize,
 }
 
-/// Dense columns are held in lines of whole fours.
+/// Sums with dense columns are held in lines of whole fours.
 const FOUR: usize = 4;
 
-/// The columns of the effects in the model, and the parameters.
+/// The effects in the model, and the parameters. Every row has one combination of levels of each
+/// effect with classes, whatever columns that makes; so sums are kept by combination and become sums
+/// by column once all rows are in.
 pub(super) struct Terms<'a> {
     dense: Vec<Dense>,
     sparse: Vec<Sparse<'a>>,
-    /// The columns of `sparse` effects, and their parameters.
-    columns: Vec<usize>,
+    /// What each combination adds to the linear predictor, per unit of the covariates' product.
     slopes: Vec<f64>,
     beta: &'a [f64],
 }
@@ -38,17 +39,17 @@ pub(super) struct Terms<'a> {
 pub(super) struct Scratch {
     /// Dense columns, [`BLOCK`] rows each, in whole tiles.
     dense: Vec<f64>,
-    /// The same row by row, times the spread.
+    /// The same row by row, times the spread, and the residual behind.
     lines: Vec<f64>,
     eta: Vec<f64>,
     residual: Vec<f64>,
     spread: Vec<f64>,
     /// Of each sparse effect, the rows' combinations of levels and products of covariates.
-    combinations: Vec<f64>,
+    codes: Vec<f64>,
+    combinations: Vec<usize>,
     products: Vec<f64>,
-    /// Sparse columns by number and their values, row after row, and where each row's end.
-    entries: Vec<(u32, f64)>,
-    ends: Vec<usize>,
+    /// The products times the spread.
+    scaled: Vec<f64>,
 }
 
 impl<'a> Terms<'a> {
@@ -56,7 +57,6 @@ impl<'a> Terms<'a> {
         let mut terms = Self {
             dense: Vec::new(),
             sparse: Vec::new(),
-            columns: Vec::new(),
             slopes: Vec::new(),
             beta,
         };
@@ -67,56 +67,73 @@ impl<'a> Terms<'a> {
             });
         }
         for (effect, active) in problem.design.effects.iter().zip(active) {
-            if !active {
-                continue;
-            }
-            let columns = effect.first..effect.first + effect.count;
-            if effect.is_continuous() {
+            if *active && effect.is_continuous() {
                 terms.dense.push(Dense {
                     column: effect.first,
                     covariates: effect.covariates().to_vec(),
                 });
-                continue;
+            } else if *active {
+                let first = terms.slopes.len();
+                terms.sparse.push(Sparse { effect, first });
+                let slope = |combination: usize| -> f64 {
+                    let entries = effect.entries(combination).iter();
+                    let slopes = entries
+                        .map(|(column, value)| value * beta[effect.first + *column as usize]);
+                    slopes.sum()
+                };
+                terms.slopes.extend((0..effect.combinations()).map(slope));
             }
-            let first = terms.columns.len();
-            terms.sparse.push(Sparse { effect, first });
-            terms.slopes.extend_from_slice(&beta[columns.clone()]);
-            terms.columns.extend(columns);
         }
         terms
     }
 
-    /// Dense columns in whole fours, if there are sparse ones beside them.
+    /// Sums of a combination with the spread times dense columns and with the residual.
     fn width(&self) -> usize {
-        self.dense.len().next_multiple_of(FOUR)
+        (self.dense.len() + 1).next_multiple_of(FOUR)
     }
 
-    /// Sums for a sparse column: with dense ones, then with sparse ones.
+    /// All sums of a combination: also with all combinations.
     fn line(&self) -> usize {
-        self.width() + self.columns.len()
+        self.width() + self.slopes.len()
     }
 
-    /// Sums of products that are kept apart: the lines of the sparse columns, then of dense columns
-    /// with each other.
-    pub(super) fn crossed(&self) -> usize {
+    /// Sums that are kept apart: the lines of all combinations, then products of dense columns.
+    pub(super) fn apart(&self) -> usize {
         let tiled = Tiles::padded(self.dense.len());
-        self.columns.len() * self.line() + tiled * tiled
+        self.slopes.len() * self.line() + tiled * tiled
     }
 
-    /// Puts the sums that were kept apart into the information.
-    pub(super) fn uncross(&self, crossed: &[f64], information: &mut [f64], size: usize) {
-        let (lines, tiles) = crossed.split_at(self.columns.len() * self.line());
+    /// Puts the sums that were kept apart where they belong.
+    pub(super) fn settle(&self, sums: &mut Sums) {
+        let size = sums.gradient.len();
+        let (lines, tiles) = sums.apart.split_at(self.slopes.len() * self.line());
+        let information = &mut sums.information;
         let mut add = |one: usize, other: usize, sum: f64| {
             information[one.min(other) * size + one.max(other)] += sum;
         };
-        if !self.columns.is_empty() {
-            for (column, line) in self.columns.iter().zip(lines.chunks_exact(self.line())) {
-                for (dense, sum) in self.dense.iter().zip(line) {
-                    add(*column, dense.column, *sum);
-                }
-                for (other, sum) in self.columns.iter().zip(&line[self.width()..]) {
-                    if other >= column {
-                        add(*column, *other, *sum);
+        for (number, own) in self.sparse.iter().enumerate() {
+            for combination in 0..own.effect.combinations() {
+                let line = &lines[(own.first + combination) * self.line()..][..self.line()];
+                let (front, others) = line.split_at(self.width());
+                let entries = own.effect.entries(combination);
+                for (index, (column, value)) in entries.iter().enumerate() {
+                    let column = own.effect.first + *column as usize;
+                    sums.gradient[column] += value * front[self.dense.len()];
+                    for (dense, sum) in self.dense.iter().zip(front) {
+                        add(column, dense.column, value * sum);
+                    }
+                    for (second, more) in &entries[index..] {
+                        let second = own.effect.first + *second as usize;
+                        add(
+                            column,
+                            second,
+                            value * more * others[own.first + combination],
+                        );
+                    }
+                    for other in &self.sparse[number + 1..] {
+                        other.each_entry(&others[other.first..], |second, sum| {
+                            add(column, second, value * sum);
+                        });
                     }
                 }
             }
@@ -125,6 +142,19 @@ impl<'a> Terms<'a> {
         for (across, right) in self.dense.iter().enumerate() {
             for (down, left) in self.dense[..=across].iter().enumerate() {
                 add(left.column, right.column, tiles[across * tiled + down]);
+            }
+        }
+    }
+}
+
+impl Sparse<'_> {
+    /// Hands out the columns of all combinations with their part of the combinations' `sums`.
+    fn each_entry(&self, sums: &[f64], mut take: impl FnMut(usize, f64)) {
+        for (combination, sum) in sums[..self.effect.combinations()].iter().enumerate() {
+            if *sum != 0.0 {
+                for (column, value) in self.effect.entries(combination) {
+                    take(self.effect.first + *column as usize, value * sum);
+                }
             }
         }
     }
@@ -143,11 +173,12 @@ impl Problem<'_> {
             let rows = first..(first + BLOCK).min(chunk.rows);
             scratch.columns(self, terms, chunk, rows.clone());
             scratch.combine(self, terms, chunk, rows.clone());
-            scratch.entries(terms);
             self.likelihood(chunk, rows, sums, scratch);
-            scratch.gradient(terms, sums);
-            scratch.sparse_information(terms, sums);
-            scratch.dense_information(terms, sums);
+            for (dense, column) in terms.dense.iter().zip(scratch.dense.chunks_exact(BLOCK)) {
+                sums.gradient[dense.column] += dot(column, &scratch.residual);
+            }
+            scratch.sparse_sums(terms, sums);
+            scratch.dense_sums(terms, sums);
         }
     }
 
@@ -223,7 +254,8 @@ impl Scratch {
         }
     }
 
-    /// The combinations of levels that rows have, and the products of their covariates.
+    /// The combinations of levels that rows have, the products of their covariates, and their part
+    /// of the linear predictor.
     fn combine(
         &mut self,
         problem: &Problem<'_>,
@@ -231,67 +263,42 @@ impl Scratch {
         chunk: Chunk<'_>,
         rows: Range<usize>,
     ) {
-        let count = terms.sparse.len() * BLOCK;
-        self.combinations.clear();
-        self.combinations.resize(count, 0.0);
-        self.products.clear();
-        self.products.resize(count, 1.0);
         let levels = problem.head + problem.covariates;
-        for (number, sparse) in terms.sparse.iter().enumerate() {
-            let own = number * BLOCK..number * BLOCK + rows.len();
+        self.combinations.clear();
+        self.products.clear();
+        for sparse in &terms.sparse {
+            self.codes.clear();
+            self.codes.resize(rows.len(), sparse.first as f64);
             for (class, stride) in sparse.effect.strides() {
-                // Both are whole numbers, and so is what they make.
+                // Whole numbers, and so is what they make.
                 let codes = &chunk.column(levels + class)[rows.clone()];
-                for (cell, code) in self.combinations[own.clone()].iter_mut().zip(codes) {
+                for (cell, code) in self.codes.iter_mut().zip(codes) {
                     *cell += code * *stride as f64;
                 }
             }
+            let start = self.products.len();
+            self.products.resize(start + rows.len(), 1.0);
             for covariate in sparse.effect.covariates() {
                 let values = &chunk.column(problem.head + covariate)[rows.clone()];
-                times(&mut self.products[own.clone()], values);
+                times(&mut self.products[start..], values);
+            }
+            self.combinations
+                .extend(self.codes.iter().map(|code| whole(*code)));
+            let own = self.combinations[start..]
+                .iter()
+                .zip(&self.products[start..]);
+            for (eta, (combination, product)) in self.eta.iter_mut().zip(own) {
+                *eta += terms.slopes[*combination] * product;
             }
         }
     }
 
-    /// The sparse columns of the rows, and their part of the linear predictor.
-    fn entries(&mut self, terms: &Terms<'_>) {
-        self.entries.clear();
-        self.ends.clear();
-        for (row, eta) in self.eta.iter_mut().enumerate() {
-            for (number, sparse) in terms.sparse.iter().enumerate() {
-                let product = self.products[number * BLOCK + row];
-                let combination = whole(self.combinations[number * BLOCK + row]);
-                for (column, value) in sparse.effect.entries(combination) {
-                    let column = sparse.first + *column as usize;
-                    let value = value * product;
-                    *eta += value * terms.slopes[column];
-                    let column = u32::try_from(column).unwrap_or(u32::MAX);
-                    self.entries.push((column, value));
-                }
-            }
-            self.ends.push(self.entries.len());
-        }
-    }
-
-    fn gradient(&self, terms: &Terms<'_>, sums: &mut Sums) {
-        for (dense, column) in terms.dense.iter().zip(self.dense.chunks_exact(BLOCK)) {
-            sums.gradient[dense.column] += dot(column, &self.residual);
-        }
-        let mut start = 0;
-        for (end, residual) in self.ends.iter().zip(&self.residual) {
-            for (column, value) in &self.entries[start..*end] {
-                sums.gradient[terms.columns[*column as usize]] += value * residual;
-            }
-            start = *end;
-        }
-    }
-
-    /// Products of sparse columns with all columns.
-    fn sparse_information(&mut self, terms: &Terms<'_>, sums: &mut Sums) {
-        if terms.columns.is_empty() {
+    /// Sums by combinations of levels.
+    fn sparse_sums(&mut self, terms: &Terms<'_>, sums: &mut Sums) {
+        let (width, size, count) = (terms.width(), terms.line(), self.spread.len());
+        if terms.sparse.is_empty() {
             return;
         }
-        let (width, size) = (terms.width(), terms.line());
         self.lines.resize(BLOCK * width, 0.0);
         for (number, column) in self
             .dense
@@ -299,35 +306,43 @@ impl Scratch {
             .take(terms.dense.len())
             .enumerate()
         {
-            let lines = self.lines.chunks_exact_mut(width.max(1));
+            let lines = self.lines.chunks_exact_mut(width);
             for ((line, value), spread) in lines.zip(column).zip(&self.spread) {
                 line[number] = value * spread;
             }
         }
-        let mut start = 0;
-        for (row, (end, spread)) in self.ends.iter().zip(&self.spread).enumerate() {
-            let entries = &self.entries[start..*end];
-            let (own, _) = self.lines[row * width..(row + 1) * width].as_chunks::<FOUR>();
-            for (index, (column, value)) in entries.iter().enumerate() {
-                let line = &mut sums.crossed[*column as usize * size..][..size];
-                let (dense, sparse) = line.split_at_mut(width);
-                let (fours, _) = dense.as_chunks_mut::<FOUR>();
-                for (cells, products) in fours.iter_mut().zip(own) {
-                    for (cell, product) in cells.iter_mut().zip(products) {
-                        *cell += value * product;
+        let lines = self.lines.chunks_exact_mut(width);
+        for (line, residual) in lines.zip(&self.residual) {
+            line[terms.dense.len()] = *residual;
+        }
+        let effects = self.combinations.chunks_exact(count);
+        let effects: Vec<_> = effects.zip(self.products.chunks_exact(count)).collect();
+        for (number, (combinations, products)) in effects.iter().enumerate() {
+            let lines = self.lines.chunks_exact(width);
+            for ((combination, product), values) in combinations.iter().zip(*products).zip(lines) {
+                let line = &mut sums.apart[combination * size..][..width];
+                let fours = line.as_chunks_mut::<FOUR>().0.iter_mut();
+                for (cells, values) in fours.zip(values.as_chunks::<FOUR>().0) {
+                    for (cell, value) in cells.iter_mut().zip(values) {
+                        *cell += product * value;
                     }
                 }
-                let scaled = spread * value;
-                for (other, value) in &entries[index..] {
-                    sparse[*other as usize] += scaled * value;
+            }
+            self.scaled.clear();
+            let scaled = products.iter().zip(&self.spread);
+            self.scaled
+                .extend(scaled.map(|(product, spread)| product * spread));
+            for (others, more) in &effects[number..] {
+                let pairs = combinations.iter().zip(*others);
+                for ((pair, scaled), more) in pairs.zip(&self.scaled).zip(*more) {
+                    sums.apart[pair.0 * size + width + pair.1] += scaled * more;
                 }
             }
-            start = *end;
         }
     }
 
     /// Products of dense columns with each other.
-    fn dense_information(&mut self, terms: &Terms<'_>, sums: &mut Sums) {
+    fn dense_sums(&mut self, terms: &Terms<'_>, sums: &mut Sums) {
         for spread in &mut self.spread {
             *spread = spread.sqrt();
         }
@@ -335,8 +350,8 @@ impl Scratch {
         for column in self.dense.chunks_exact_mut(BLOCK) {
             times(&mut column[..count], &self.spread);
         }
-        let start = terms.columns.len() * terms.line();
-        Tiles::add(&self.dense, &mut sums.crossed[start..]);
+        let start = terms.slopes.len() * terms.line();
+        Tiles::add(&self.dense, &mut sums.apart[start..]);
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) struct Sums {
     pub(super) gradient: Vec<f64>,
     /// Upper triangle, row by row.
     pub(super) information: Vec<f64>,
-    /// What belongs to the information, in the order of [`Terms::uncross`].
-    pub(super) crossed: Vec<f64>,
+    /// Sums of a binary model until [`Terms::settle`].
+    pub(super) apart: Vec<f64>,
     /// Every response is more likely than not.
     pub(super) separated: bool,
     /// Frequencies by response and predicted probability, where asked for.
@@ -50,12 +50,14 @@ pub(super) struct Sums {
 pub(super) const BINS: usize = 500;
 
 impl Sums {
-    fn new(columns: usize, informed: usize, bins: usize) -> Self {
+    fn new(columns: usize, apart: usize, bins: usize) -> Self {
+        // Those that are not kept apart are of the information.
+        let informed = if apart > 0 { 0 } else { columns };
         Self {
             likelihood: 0.0,
             gradient: vec![0.0; columns],
             information: vec![0.0; informed * informed],
-            crossed: Vec::new(),
+            apart: vec![0.0; apart],
             separated: true,
             bins: vec![0.0; bins],
         }
@@ -67,6 +69,7 @@ impl Sums {
             (&mut self.gradient, &other.gradient),
             (&mut self.information, &other.information),
             (&mut self.bins, &other.bins),
+            (&mut self.apart, &other.apart),
         ];
         for (own, other) in lists {
             own.iter_mut()
@@ -171,15 +174,14 @@ impl Problem<'_> {
             0
         };
         let terms = Terms::new(self, beta, active);
-        let lane = || {
-            // The information of a binary model is kept in another order until all rows are in.
-            let apart = self.responses == 2;
-            let mut sums = Sums::new(columns, if apart { 0 } else { columns }, bins);
-            sums.crossed = vec![0.0; if apart { terms.crossed() } else { 0 }];
-            Lane {
-                state: Mutex::new((0, sums)),
-                changed: Condvar::new(),
-            }
+        let apart = if self.responses == 2 {
+            terms.apart()
+        } else {
+            0
+        };
+        let lane = || Lane {
+            state: Mutex::new((0, Sums::new(columns, apart, bins))),
+            changed: Condvar::new(),
         };
         let chunks = self.observations.count();
         let pass = Pass {
@@ -202,17 +204,14 @@ impl Problem<'_> {
         if let Some(failure) = failure.unwrap_or_else(PoisonError::into_inner) {
             return Err(failure);
         }
-        let mut total = Sums::new(columns, columns, bins);
+        let mut total = Sums::new(columns, apart, bins);
         for lane in pass.lanes {
-            let (_, sums) = lane
-                .state
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner);
-            if self.responses == 2 {
-                let information = &mut total.information;
-                pass.terms.uncross(&sums.crossed, information, columns);
-            }
-            total.add(&sums);
+            let state = lane.state.into_inner();
+            total.add(&state.unwrap_or_else(PoisonError::into_inner).1);
+        }
+        if apart > 0 {
+            total.information = vec![0.0; columns * columns];
+            pass.terms.settle(&mut total);
         }
         Ok(total)
     }
