@@ -34,16 +34,20 @@ impl Products {
         Self {
             columns,
             padded,
-            sums: vec![0.0; padded * padded],
-            block: vec![0.0; padded * BLOCK],
-            shifts: vec![0.0; columns],
+            sums: Vec::new(),
+            block: Vec::new(),
+            shifts: Vec::new(),
         }
     }
 
     /// The triangle of `rows` rows in blocks, column by column; column 0 is the intercept. `None` if a
     /// column is too close to depending on those before it.
     pub(super) fn triangle(&mut self, panel: &[f64], rows: usize) -> Option<Vec<f64>> {
-        self.sums.fill(0.0);
+        // Small groups never come here, and pay for no memory.
+        self.sums.clear();
+        self.sums.resize(self.padded * self.padded, 0.0);
+        self.block.resize(self.padded * BLOCK, 0.0);
+        self.shifts.resize(self.columns, 0.0);
         self.shift(panel, rows.min(BLOCK));
         let blocks = panel.chunks_exact(self.columns * BLOCK);
         for (number, block) in blocks.take(rows.div_ceil(BLOCK)).enumerate() {
