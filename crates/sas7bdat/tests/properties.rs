@@ -309,8 +309,12 @@ proptest! {
         let variables: Vec<Variable> = lengths.iter().enumerate().map(named).collect();
         let mut writer = Writer::create(Vec::new(), &variables, options).unwrap();
         let row_bytes = writer.layout().row_bytes as usize;
+        let byte = |number: usize, at: usize| match at % 5 {
+            0..3 => b' ',
+            _ => b'!' + u8::try_from((number * 7 + at) % 90).unwrap(),
+        };
         let row = |number: usize| -> Vec<u8> {
-            (0..row_bytes).map(|at| if at % 5 < 3 { b' ' } else { b'!' + ((number * 7 + at) % 90) as u8 }).collect()
+            (0..row_bytes).map(|at| byte(number, at)).collect()
         };
         for number in 0..rows {
             writer.write_row(&row(number)).unwrap();
