@@ -152,12 +152,25 @@ fn short(bytes: &[u8]) -> Option<(u64, usize)> {
     if bytes.len() > 8 {
         return None;
     }
-    let mut packed = [0; 8];
-    packed[..bytes.len()].copy_from_slice(bytes);
-    let packed = u64::from_le_bytes(packed);
+    let packed = packed(bytes);
     // The upper bits of the product depend on all bits of the value.
     let place = packed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
     usize::try_from(place).ok().map(|place| (packed, place))
+}
+
+/// Up to eight bytes as a number; no call, as copies of a length known only then would be.
+#[inline]
+fn packed(bytes: &[u8]) -> u64 {
+    if let Some(all) = bytes.first_chunk::<8>() {
+        return u64::from_le_bytes(*all);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
+        // Bytes that lie in both are the same in both.
+        return first | last << (8 * (bytes.len() - 4));
+    }
+    let all = bytes.iter().rev();
+    all.fold(0, |packed, byte| packed << 8 | u64::from(*byte))
 }
 
 /// All class variables of a step.
@@ -389,4 +402,19 @@ pub(crate) fn out_of_memory(count: usize, what: &str, limit: u64) -> Failure {
          do not fit into {} MiB. Raise MEMSIZE=.",
         limit >> 20
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packed;
+
+    #[test]
+    fn short_values_are_packed_byte_by_byte() {
+        for length in 0..=8 {
+            let bytes: Vec<u8> = (0..length).map(|at| 17 + 29 * at).collect();
+            let mut all = [0; 8];
+            all[..bytes.len()].copy_from_slice(&bytes);
+            assert_eq!(packed(&bytes), u64::from_le_bytes(all));
+        }
+    }
 }
