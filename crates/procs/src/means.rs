@@ -19,7 +19,7 @@ use engine::failure::{Failure, Outcome};
 use engine::procedure::{Procedure, Support};
 use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
-use sas7bdat::{Encoding, Kind};
+use sas7bdat::{Encoding, Kind, Rows};
 
 use self::cell::Depth;
 use self::cells::Asked;
@@ -122,7 +122,6 @@ fn statements(step: &ProcStep, world: &mut World, name: &'static str) -> Outcome
 /// A step bound to its input.
 struct Analysis {
     fields: Vec<Field>,
-    slots: Vec<Slot>,
     classes: Classes,
     /// Groups that rows led to, since there are other groups.
     recent: Option<Recent>,
@@ -134,8 +133,10 @@ struct Analysis {
     with_values: bool,
     /// Of the present row.
     values: Vec<f64>,
-    /// All analysis variables lie in rows as numbers do in memory.
-    plain: bool,
+    /// Rows of a block and their groups.
+    found: Vec<(u8, usize)>,
+    /// Where they are.
+    runs: Vec<Run>,
     /// Sets of class variables, the last variable being bit 0.
     output_types: Vec<u64>,
     printed_types: Vec<u64>,
@@ -187,9 +188,9 @@ impl Analysis {
         let depth = depth.unwrap_or(Depth::Sums);
         let (output_types, printed_types) = types(statements, &classes)?;
         Ok(Self {
-            plain: fields.iter().all(|field| field.slot.is_plain()),
+            runs: runs(&fields),
             values: vec![0.0; fields.len()],
-            slots: fields.iter().map(|field| field.slot).collect(),
+            found: Vec::new(),
             fields,
             recent: Recent::new(&classes),
             classes: Classes::new(classes),
@@ -261,17 +262,26 @@ impl Analysis {
     ) -> Outcome<()> {
         let mut groups = self.groups();
         let mut spill = None;
-        while let Some(row) = input.next_row()? {
-            if let Some(by) = &mut self.by
-                && by.begins(row)?
+        loop {
+            if self.goes_by_blocks()
+                && let Some((rows, active)) = input.ready()?
             {
-                if !by.row().is_empty() {
-                    let full = self.take(&mut groups);
-                    self.emit(full, spill.take(), statements, outputs, world)?;
+                self.add_block(&mut groups, &rows, active.rows())?;
+                input.take(active.rows().len())?;
+            } else if let Some(row) = input.next_row()? {
+                if let Some(by) = &mut self.by
+                    && by.begins(row)?
+                {
+                    if !by.row().is_empty() {
+                        let full = self.take(&mut groups);
+                        self.emit(full, spill.take(), statements, outputs, world)?;
+                    }
+                    self.by.as_mut().expect("it is there").enter(row);
                 }
-                self.by.as_mut().expect("it is there").enter(row);
+                self.add(&mut groups, row)?;
+            } else {
+                break;
             }
-            self.add(&mut groups, row)?;
             if groups.is_full() {
                 let full = self.take(&mut groups);
                 let spill = spill.get_or_insert_with(|| self.new_spill(world));
@@ -306,6 +316,34 @@ impl Analysis {
             types,
             self.memory_bytes / 2,
         )
+    }
+
+    /// Whether rows are added to their groups alone.
+    fn goes_by_blocks(&self) -> bool {
+        let plain = self.by.is_none() && self.freq.is_none() && self.weight.is_none();
+        plain && !self.with_values
+    }
+
+    /// Adds some rows of a block: the groups of all are looked up first, so that the memory they lie in
+    /// is fetched for several of them at a time.
+    fn add_block(&mut self, groups: &mut Groups, rows: &Rows<'_>, which: &[u8]) -> Outcome<()> {
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        let row_at = |row: u8| {
+            let start = usize::from(row) * rows.row_bytes;
+            &rows.bytes[start..start + rows.row_bytes]
+        };
+        for row in which {
+            if let Some(group) = self.group_of(groups, row_at(*row))? {
+                found.push((*row, group));
+            }
+        }
+        for (row, group) in &found {
+            self.read(row_at(*row));
+            groups.add(*group, &self.values, 1.0, 1.0);
+        }
+        self.found = found;
+        Ok(())
     }
 
     #[inline]
@@ -343,14 +381,19 @@ impl Analysis {
     /// Reads the analysis variables of a row.
     #[inline]
     fn read(&mut self, row: &[u8]) {
-        let places = self.values.iter_mut().zip(&self.slots);
-        if !self.plain {
-            places.for_each(|(value, slot)| *value = slot.number(row));
-            return;
-        }
-        for (value, slot) in places {
-            let bytes = row[slot.offset as usize..].first_chunk();
-            *value = f64::from_le_bytes(*bytes.expect("a row has whole variables"));
+        let mut values = self.values.as_mut_slice();
+        for run in &self.runs {
+            let (these, others) = values.split_at_mut(run.count);
+            values = others;
+            if !run.first.is_plain() {
+                these[0] = run.first.number(row);
+                continue;
+            }
+            let start = run.first.offset as usize;
+            let bytes = row[start..start + 8 * run.count].chunks_exact(8);
+            for (value, bytes) in these.iter_mut().zip(bytes) {
+                *value = f64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
+            }
         }
     }
 
@@ -455,6 +498,31 @@ impl Analysis {
         let ranges: Vec<Range<usize>> = kept.iter().map(|(_, part)| part.clone()).collect();
         groups.merged(&ranges, |key| self.classes.told(key, &kept))
     }
+}
+
+/// Variables side by side in a row.
+struct Run {
+    first: Slot,
+    count: usize,
+}
+
+/// Where the values of `fields` are: plain numbers that follow each other are one run.
+fn runs(fields: &[Field]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for Field { slot, .. } in fields {
+        let follows = |run: &&mut Run| {
+            let end = run.first.offset as usize + 8 * run.count;
+            run.first.is_plain() && slot.is_plain() && slot.offset as usize == end
+        };
+        match runs.last_mut().filter(follows) {
+            Some(run) => run.count += 1,
+            None => runs.push(Run {
+                first: *slot,
+                count: 1,
+            }),
+        }
+    }
+    runs
 }
 
 fn class_variables(

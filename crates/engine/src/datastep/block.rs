@@ -45,8 +45,14 @@ pub(super) struct BlockProgram {
 enum Stage {
     /// Evaluates.
     Compute(Vec<Op>),
-    /// `x + value;` from what the PDV has on.
-    Sum(Register, Slot, Operand),
+    /// `x + value;` from what the PDV has on. Unless the sums of all rows are wanted, only the last one
+    /// is made.
+    Sum {
+        register: Register,
+        slot: Slot,
+        value: Operand,
+        all: bool,
+    },
     /// `if …;`
     Subset(Condition),
     /// `if … then … else …`; its operations evaluate the condition.
@@ -171,7 +177,24 @@ impl Block<'_> {
     fn stage(&mut self, stage: &Stage, active: &mut Active) -> Outcome<bool> {
         match stage {
             Stage::Compute(ops) => self.registers.run(ops, self.rows, active, self.events),
-            Stage::Sum(register, slot, value) => self.sum(*register, slot, *value, active),
+            Stage::Sum {
+                register,
+                slot,
+                value,
+                all: true,
+            } => self.sums(*register, slot, *value, active),
+            Stage::Sum {
+                register,
+                slot,
+                value,
+                all: false,
+            } => {
+                let mut sum = slot.number(self.pdv);
+                for row in active.rows() {
+                    sum = plain(sum) + plain(self.registers.value(*value, usize::from(*row)));
+                }
+                self.registers.column_mut(*register).fill(sum);
+            }
             Stage::Subset(condition) => {
                 condition.select(self.rows, active, self.registers, self.events);
             }
@@ -206,8 +229,7 @@ impl Block<'_> {
 
     /// Row after row, since what is added to is rounded each time. Rows in between that are not
     /// active see the sum as it is then.
-    fn sum(&mut self, register: Register, slot: &Slot, value: Operand, active: &Active) {
-        let plain = |x: f64| if x.is_nan() { 0.0 } else { x };
+    fn sums(&mut self, register: Register, slot: &Slot, value: Operand, active: &Active) {
         let mut sum = slot.number(self.pdv);
         let (mut sums, mut at) = ([0.0; ROWS_MAX], 0);
         for row in active.rows() {
@@ -238,4 +260,10 @@ impl Block<'_> {
         }
         Ok(())
     }
+}
+
+/// What a value adds to a sum.
+#[inline]
+fn plain(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value }
 }

@@ -19,7 +19,7 @@ use super::{Arithmetic, Number, Relation, Slot};
 pub const ROWS_MAX: usize = 256;
 
 /// Which register.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Register(u16);
 
 /// Registers: each holds a value of every row of a block. A step changes only those of active rows.

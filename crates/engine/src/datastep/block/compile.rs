@@ -1,6 +1,6 @@
 //! From the operations of a step to stages over blocks, if the step is one that goes by blocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sas7bdat::Kind;
 
@@ -22,6 +22,8 @@ struct Variables {
     changed: HashMap<u32, (Slot, Register)>,
     /// Sums to which no operation before has added.
     unmade: Vec<Register>,
+    /// What expressions or data sets take from registers of `changed`.
+    wanted: HashSet<Register>,
     /// Registers of what nothing changes.
     fixed: Vec<(Register, Slot)>,
     /// `_N_`, and its register once it is asked for.
@@ -34,6 +36,7 @@ impl Places for Variables {
         if let Some((_, register)) = self.changed.get(&offset) {
             // Before its turn, a sum has the value of the row before.
             let made = !self.unmade.contains(register);
+            self.wanted.insert(*register);
             return made.then_some(Place::Register(*register));
         }
         if let Some(place) = self.read.get(&offset) {
@@ -98,6 +101,7 @@ impl BlockProgram {
                 read: read.collect(),
                 changed: HashMap::new(),
                 unmade: Vec::new(),
+                wanted: HashSet::new(),
                 fixed: Vec::new(),
                 counter: (counter.offset, None),
             }),
@@ -110,8 +114,16 @@ impl BlockProgram {
         if implicit_output {
             stages.push(Stage::Output((0..writers.len()).collect()));
         }
-        let ways = writers.iter().map(|writer| builder.way(&writer.pairs));
-        let ways = ways.collect();
+        let ways: Vec<Way> = writers
+            .iter()
+            .map(|writer| builder.way(&writer.pairs))
+            .collect();
+        let written = ways
+            .iter()
+            .flat_map(|way| &way.computed)
+            .map(|(register, _)| *register);
+        builder.compiler.places.wanted.extend(written);
+        make_what_is_wanted(&mut stages, &builder.compiler.places.wanted);
         let Compiler { places, supply, .. } = builder.compiler;
         Some(Self {
             fixed: places.fixed,
@@ -204,7 +216,12 @@ impl Builder {
                 stages.push(Stage::Compute(ops));
                 let places = &mut self.compiler.places;
                 let (_, register) = *places.changed.get(&slot.offset)?;
-                stages.push(Stage::Sum(register, *slot, value));
+                stages.push(Stage::Sum {
+                    register,
+                    slot: *slot,
+                    value,
+                    all: true,
+                });
                 places.unmade.retain(|unmade| *unmade != register);
             }
             Operation::Subset(condition) => {
@@ -289,6 +306,22 @@ impl Builder {
             read: RowCopy::new(&read),
             fixed: RowCopy::new(&fixed),
             computed,
+        }
+    }
+}
+
+/// Of sums that nothing takes, only the last is made.
+fn make_what_is_wanted(stages: &mut [Stage], wanted: &HashSet<Register>) {
+    for stage in stages {
+        match stage {
+            Stage::Sum { register, all, .. } => *all = wanted.contains(register),
+            Stage::If {
+                then, otherwise, ..
+            } => {
+                make_what_is_wanted(then, wanted);
+                make_what_is_wanted(otherwise, wanted);
+            }
+            _ => {}
         }
     }
 }
