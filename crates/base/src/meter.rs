@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-/// What the process has used so far. Every field is a running total except the peaks.
+/// What the process has used so far. Every field is a running total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Monotonic clock since an arbitrary start.
@@ -12,10 +12,6 @@ pub struct Usage {
     pub user: Duration,
     /// System CPU time of all threads.
     pub system: Duration,
-    /// Peak resident set, bytes (`ru_maxrss` or `VmHWM`).
-    pub memory_peak_bytes: u64,
-    /// Resident set now, bytes.
-    pub memory_bytes: u64,
     /// Major page faults (`ru_majflt`), SAS's "Page Faults".
     pub page_faults: u64,
     /// Minor page faults (`ru_minflt`), SAS's "Page Reclaims".
@@ -45,6 +41,9 @@ pub struct WallClock {
 pub trait Meter: Send + Sync {
     /// Totals of this process up to now.
     fn usage(&self) -> Usage;
+    /// Peak of resident memory, bytes (`VmHWM`). Apart from the totals, since it costs more to ask for
+    /// than a small step takes.
+    fn memory_peak_bytes(&self) -> u64;
     /// Starts the peak of resident memory again at its present value, where the system can.
     fn reset_memory_peak(&self) {}
     /// Local time now.
@@ -60,6 +59,8 @@ pub trait Meter: Send + Sync {
 pub struct FixedMeter {
     /// The answer to [`Meter::usage`].
     pub usage: Usage,
+    /// The answer to [`Meter::memory_peak_bytes`].
+    pub memory_peak_bytes: u64,
     /// The answer to [`Meter::wall`].
     pub wall: WallClock,
 }
@@ -67,6 +68,10 @@ pub struct FixedMeter {
 impl Meter for FixedMeter {
     fn usage(&self) -> Usage {
         self.usage
+    }
+
+    fn memory_peak_bytes(&self) -> u64 {
+        self.memory_peak_bytes
     }
 
     fn wall(&self) -> WallClock {

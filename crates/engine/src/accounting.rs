@@ -65,14 +65,15 @@ impl Account {
     /// What was used since the start.
     pub fn settle(&self, meter: &dyn Meter, step: u64, session_peak_bytes: u64) -> StepUsage {
         let (start, end) = (self.start, meter.usage());
+        let memory_bytes = meter.memory_peak_bytes();
         let voluntary_switches = end.voluntary_switches - start.voluntary_switches;
         let involuntary_switches = end.involuntary_switches - start.involuntary_switches;
         StepUsage {
             real: end.real.saturating_sub(start.real),
             user: end.user.saturating_sub(start.user),
             system: end.system.saturating_sub(start.system),
-            memory_bytes: end.memory_peak_bytes,
-            os_memory_bytes: session_peak_bytes.max(end.memory_peak_bytes),
+            memory_bytes,
+            os_memory_bytes: session_peak_bytes.max(memory_bytes),
             ended: meter.wall(),
             step,
             switches: voluntary_switches + involuntary_switches,

@@ -144,15 +144,14 @@ pub fn terminate(process_id: u32, at_once: bool) {
     }
 }
 
-/// `VmHWM` and `VmRSS` of `/proc/self/status`, bytes.
-fn resident_bytes() -> Option<(u64, u64)> {
+/// `VmHWM` of `/proc/self/status`, bytes.
+fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let field = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        let kib: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
-        Some(kib * 1024)
-    };
-    Some((field("VmHWM:")?, field("VmRSS:")?))
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024)
 }
 
 impl Meter for ProcessMeter {
@@ -162,14 +161,10 @@ impl Meter for ProcessMeter {
 
     fn usage(&self) -> Usage {
         let usage = rusage();
-        let largest = count(usage.ru_maxrss) * 1024;
-        let (peak, now) = resident_bytes().unwrap_or((largest, largest));
         Usage {
             real: self.start.elapsed(),
             user: duration(usage.ru_utime),
             system: duration(usage.ru_stime),
-            memory_peak_bytes: peak,
-            memory_bytes: now,
             page_faults: count(usage.ru_majflt),
             page_reclaims: count(usage.ru_minflt),
             page_swaps: count(usage.ru_nswap),
@@ -178,6 +173,10 @@ impl Meter for ProcessMeter {
             block_input: count(usage.ru_inblock),
             block_output: count(usage.ru_oublock),
         }
+    }
+
+    fn memory_peak_bytes(&self) -> u64 {
+        peak_bytes().unwrap_or_else(|| count(rusage().ru_maxrss) * 1024)
     }
 
     fn reset_memory_peak(&self) {

@@ -5,8 +5,10 @@ use base::word::word_of;
 
 use super::ClassVariable;
 
-/// Rows that are remembered. Two places side by side are tried for each.
-const PLACES: usize = 1 << 13;
+/// Rows that are remembered at first, since most steps have few groups, and at most. Two places side
+/// by side are tried for each.
+const PLACES: usize = 1 << 7;
+const PLACES_MAX: usize = 1 << 13;
 /// Eight bytes each of a row's values; longer ones are not remembered.
 const WORDS_MAX: usize = 4;
 /// In the place of a group: the row is left out.
@@ -18,6 +20,9 @@ pub(crate) struct Recent {
     pieces: Vec<(usize, usize)>,
     /// By place: a word of each piece, then the age and the group.
     seen: Vec<u64>,
+    places: usize,
+    /// Rows that came to be remembered.
+    remembered: usize,
     /// Answers of another age were forgotten.
     age: u32,
 }
@@ -39,6 +44,8 @@ impl Recent {
         }
         (pieces.len() <= WORDS_MAX).then(|| Self {
             seen: vec![0; PLACES * (pieces.len() + 1)],
+            places: PLACES,
+            remembered: 0,
             pieces,
             age: 1,
         })
@@ -57,7 +64,7 @@ impl Recent {
             clippy::cast_possible_truncation,
             reason = "the upper bits of a hash are a place"
         )]
-        let place = (hash >> (64 - PLACES.trailing_zeros())) as usize;
+        let place = (hash >> (64 - PLACES_MAX.trailing_zeros())) as usize & (self.places - 1);
         for place in [place, place ^ 1] {
             let (known, answer) = self.at(place);
             let same = known.iter().zip(&words).all(|(known, word)| known == word);
@@ -73,6 +80,14 @@ impl Recent {
         let Ok(group) = u32::try_from(group.unwrap_or(LEFT_OUT as usize)) else {
             return;
         };
+        self.remembered += 1;
+        if self.remembered * 2 > self.places && self.places < PLACES_MAX {
+            // What is known is learned again soon.
+            self.places *= 4;
+            self.remembered = 0;
+            self.seen = vec![0; self.places * (self.pieces.len() + 1)];
+            return;
+        }
         let other = unseen.place ^ 1;
         let taken = |place| self.answer(self.at(place).1).is_some();
         let place = if taken(unseen.place) && !taken(other) {

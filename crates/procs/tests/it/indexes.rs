@@ -356,6 +356,10 @@ impl Meter for SlowClock {
         Usage::default()
     }
 
+    fn memory_peak_bytes(&self) -> u64 {
+        0
+    }
+
     fn wall(&self) -> WallClock {
         let minutes = self.0.fetch_add(1, Ordering::Relaxed);
         WallClock {
