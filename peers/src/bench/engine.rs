@@ -22,6 +22,7 @@ const SHORT_ROWS: u64 = 100_000;
 /// Contestants that a bar is given for, by name.
 const LOOP: &str = "row loop";
 const DUCKDB: &str = "DuckDB";
+const DD: &str = "dd";
 
 /// Programs that must reach the same.
 struct Kind {
@@ -243,11 +244,26 @@ fn kinds(places: &Places) -> Vec<Kind> {
         let duckdb = places.duckdb(&group.title, &[&table], "4000");
         group.contestants.push(duckdb);
     }
+    let cold = |title, name: &str, writes| Kind {
+        title,
+        bars: vec![Bar {
+            by_wall: true,
+            ..Bar::cpu(DD, 0.95)
+        }],
+        groups: (1..=5)
+            .map(|index| from_device(places, &format!("{name}{index}"), writes))
+            .collect(),
+        rotations_max: 5,
+    };
     vec![
         beside_loop("Scan: WHERE and the sum of products", "scan", ["", ""]),
         filters,
         copies,
         beside_loop("MEANS of 10 columns by 2 classes", "means", ["", ""]),
+        cold("Cold: scan, beside dd", "scan", false),
+        cold("Cold: filter and write, beside dd", "filter", true),
+        cold("Cold: copy, beside dd", "copy", true),
+        cold("Cold: MEANS, beside dd", "means", false),
         binary(places),
         regression(places),
         logistic(places),
@@ -284,6 +300,41 @@ fn program(places: &Places, name: &str, [ours, others]: [&str; 2]) -> Group {
         places.contestant(LOOP, loop_, others),
     ];
     group(name, vec![places.table_input()], contestants)
+}
+
+/// A program over the table from a cold cache, beside dd that reads the same file and, if the program
+/// writes, copies as much of it as the program's output has.
+fn from_device(places: &Places, name: &str, writes: bool) -> Group {
+    let table = places.table();
+    let input = places.file(&format!("{table}.sas7bdat"));
+    let mut files = vec![places.table_input()];
+    let ours = |removes| places.ours(name, &table, &["CPUCOUNT=1"], removes);
+    let contestants = if writes {
+        let output = places.file("out.sas7bdat");
+        let pages = places.folder.join(format!("{name}-{}.pages", places.rows));
+        let program = ours("").command.join(" ");
+        let count =
+            format!("{program} > /dev/null && echo $(($(stat -c %s {output}) >> 17)) > {{}}");
+        files.push(Input::Made {
+            path: pages.clone(),
+            command: other(&["/bin/sh", "-c", &count]),
+        });
+        let (pages, copy) = (pages.display(), places.file("out.dd"));
+        let script = format!(
+            "n=$(cat {pages}); dd if={input} of={copy} bs=128k count=$n && \
+             dd if={input} of=/dev/null bs=128k skip=$n"
+        );
+        let dd = other(&["/bin/sh", "-c", &script]);
+        vec![ours("out.sas7bdat"), places.contestant(DD, dd, "out.dd")]
+    } else {
+        let from = format!("if={input}");
+        let dd = other(&["/bin/dd", &from, "of=/dev/null", "bs=128k"]);
+        vec![ours(""), places.contestant(DD, dd, "")]
+    };
+    Group {
+        cold: true,
+        ..group(name, files, contestants)
+    }
 }
 
 /// Rows of the bank recipe, which can be compressed, beside the encoder with the rows in memory.
