@@ -14,4 +14,3 @@ pub mod random;
 pub mod rowhash;
 pub mod store;
 pub mod units;
-pub mod word;

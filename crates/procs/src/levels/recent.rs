@@ -1,8 +1,6 @@
 //! Which group the values of rows led to lately, by the bytes that the class variables have in a row:
 //! most rows need no key made, no format applied and no table searched.
 
-use base::word::word_of;
-
 use super::ClassVariable;
 
 /// Rows that are remembered at first, since most steps have few groups, and at most. Two places side
@@ -125,5 +123,18 @@ impl Recent {
     )]
     fn answer(&self, answer: u64) -> Option<u32> {
         (answer >> 32 == u64::from(self.age)).then_some(answer as u32)
+    }
+}
+
+/// Up to eight bytes as a number that no others of that length have.
+#[inline]
+fn word_of(bytes: &[u8]) -> u64 {
+    let four = |bytes: &[u8]| bytes.first_chunk().copied().map_or(0, u32::from_le_bytes);
+    match bytes.len() {
+        8.. => bytes.first_chunk().copied().map_or(0, u64::from_le_bytes),
+        4..8 => u64::from(four(bytes)) | u64::from(four(&bytes[bytes.len() - 4..])) << 32,
+        _ => bytes
+            .iter()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
     }
 }

@@ -1,6 +1,5 @@
 //! Carrying out the steps of an expression over the rows of a block.
 
-use base::word::word_of;
 use sas7bdat::{Rows, missing};
 
 use super::{Active, Op, Operand, ROWS_MAX, Register, Registers};
@@ -157,11 +156,26 @@ impl Registers {
             });
             return;
         }
-        let words: Vec<u64> = texts.iter().map(|text| word_of(text)).collect();
-        self.make(to, active, |_, row| {
-            let word = word_of(slot.bytes(row_of(rows, row)));
-            truth(words.contains(&word))
-        });
+        // Eight bytes are read where there are as many, and those behind the text blanked out.
+        let mask = u64::MAX >> (64 - 8 * slot.length.max(1));
+        let word = |text: &[u8]| {
+            let mut all = [0; 8];
+            all[..text.len()].copy_from_slice(text);
+            u64::from_le_bytes(all)
+        };
+        let words: Vec<u64> = texts.iter().map(|text| word(text)).collect();
+        let bytes = rows.bytes.get(slot.offset as usize..).unwrap_or(&[]);
+        let value = |row: usize| {
+            let here = bytes.get(row * rows.row_bytes..).unwrap_or(&[]);
+            match here.first_chunk() {
+                Some(all) => u64::from_le_bytes(*all) & mask,
+                None => word(&here[..here.len().min(slot.length as usize)]),
+            }
+        };
+        match words.as_slice() {
+            [one] => self.make(to, active, |_, row| truth(value(row) == *one)),
+            words => self.make(to, active, |_, row| truth(words.contains(&value(row)))),
+        }
     }
 
     fn arithmetic(
