@@ -34,6 +34,9 @@ pub struct Library {
     pub compress: Option<Compression>,
     /// BUFSIZE= of the LIBNAME statement, if given, bytes.
     pub bufsize: Option<u64>,
+    /// OFFSET= of the LIBNAME statement, if given: pages of new data sets begin at multiples of it,
+    /// bytes.
+    pub offset: Option<u64>,
     /// ACCESS=READONLY.
     pub read_only: bool,
 }
@@ -49,6 +52,7 @@ impl Library {
             filelocks: None,
             compress: None,
             bufsize: None,
+            offset: None,
             read_only: false,
         }
     }

@@ -99,7 +99,7 @@ static STATEMENTS: &[Entry] = &[
         Support::part(
             "engines V9 and BASE; several directories and librefs (searched in order; new data sets \
              go to the first, others are changed where they are); FILELOCKS=, COMPRESS=, BUFSIZE=, \
-             ACCESS=READONLY; CLEAR",
+             OFFSET= (pages begin at multiples of it), ACCESS=READONLY; CLEAR",
             "LIST, WORK in a concatenation, other engines and options",
         ),
     ),

@@ -71,17 +71,18 @@ impl Output {
             .map(|one| one.resolve(variables, &name))
             .collect();
         let indexes = indexes.map_err(|message| Failure::world(format!("{message}.")))?;
-        let file = create_locked(world, &member, channel, &mut held)?;
         let compression = compression(world, &member, variables, &plan);
         let layout = Layout::new(variables, compression);
         let bufsize = plan.bufsize.or(member.library.bufsize);
         let page_bytes = world.options.page_bytes(bufsize, layout.row_bytes);
+        let aligned_header = aligned_header(world, &member, page_bytes)?;
+        let file = create_locked(world, &member, channel, &mut held)?;
         let wall = world.meter.wall();
         let options = WriteOptions {
             name: member.name.clone(),
             label: plan.label,
             page_bytes: u32::try_from(page_bytes).unwrap_or(u32::MAX),
-            aligned_header: world.options.alignsasiofiles,
+            aligned_header,
             compression,
             created: wall.sas_datetime,
             utc_offset: wall.utc_offset,
@@ -240,6 +241,27 @@ impl Output {
             variables: self.variables,
         }
     }
+}
+
+/// Whether the header is as large as a page, so that pages begin where ALIGNSASIOFILES or OFFSET= want
+/// them to.
+fn aligned_header(world: &World, member: &Member, page_bytes: u64) -> Outcome<bool> {
+    /// Where pages begin behind a header that is not as large as one.
+    const UNALIGNED_HEADER_BYTES: u64 = 8192;
+    let Some(offset) = member.library.offset else {
+        return Ok(world.options.alignsasiofiles);
+    };
+    if page_bytes.is_multiple_of(offset) {
+        return Ok(true);
+    }
+    if UNALIGNED_HEADER_BYTES.is_multiple_of(offset) && !world.options.alignsasiofiles {
+        return Ok(false);
+    }
+    Err(Failure::world(format!(
+        "Pages of {} cannot begin at multiples of OFFSET={offset}: they have {page_bytes} bytes. Give a \
+         BUFSIZE= that is a multiple of it.",
+        member.full_name()
+    )))
 }
 
 /// COMPRESS= in force, unless compressed rows would only be larger.

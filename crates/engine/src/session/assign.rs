@@ -215,12 +215,13 @@ fn set_library_option(library: &mut Library, setting: &Setting) -> Result<(), St
     match setting.name.to_ascii_uppercase().as_str() {
         "FILELOCKS" => library.filelocks = Some(options::filelocks(value)?),
         "COMPRESS" => library.compress = Some(options::compression(value)?),
-        "BUFSIZE" => {
-            let size = base::units::parse_size(value).map(|bytes| bytes.0);
-            let limit = base::limits::PAGE_BYTES_MAX;
-            library.bufsize = Some(size.filter(|size| *size <= limit).ok_or_else(|| {
-                format!("BUFSIZE={value} is not valid; give a size up to {limit}, such as 128k.")
-            })?);
+        "BUFSIZE" => library.bufsize = Some(page_size("BUFSIZE", value)?),
+        "OFFSET" => {
+            let offset = page_size("OFFSET", value)?;
+            if !offset.is_multiple_of(1024) || offset == 0 {
+                return Err(format!("OFFSET={value} is not a multiple of 1024."));
+            }
+            library.offset = Some(offset);
         }
         "ACCESS" if value.eq_ignore_ascii_case("readonly") => library.read_only = true,
         name => {
@@ -230,4 +231,13 @@ fn set_library_option(library: &mut Library, setting: &Setting) -> Result<(), St
         }
     }
     Ok(())
+}
+
+/// A size up to that of the largest page.
+fn page_size(option: &str, value: &str) -> Result<u64, String> {
+    let size = base::units::parse_size(value).map(|bytes| bytes.0);
+    let limit = base::limits::PAGE_BYTES_MAX;
+    size.filter(|size| *size <= limit).ok_or_else(|| {
+        format!("{option}={value} is not valid; give a size up to {limit}, such as 128k.")
+    })
 }

@@ -152,3 +152,36 @@ fn a_sort_keeps_the_label_and_in_place_the_compression() {
         );
     }
 }
+
+#[test]
+fn offset_of_a_library_aligns_pages() {
+    let header_of = |options: &str| {
+        let step = "data l.a; x = 1; run;";
+        let program = format!("options noalignsasiofiles; libname l '/data' {options}; {step}");
+        let store = store();
+        let ran = run_on(Arc::new(store.clone()), &program);
+        let bytes = store.get("/data/a.sas7bdat");
+        let header = bytes.map(|bytes| {
+            Reader::open(bytes.as_slice())
+                .unwrap()
+                .metadata()
+                .header_bytes
+        });
+        (header, ran.log, store.paths())
+    };
+    assert_eq!(header_of("").0, Some(8192));
+    assert_eq!(header_of("bufsize=64k offset=16k").0, Some(65_536));
+    assert_eq!(header_of("bufsize=12k offset=8k").0, Some(8192));
+    let (none, log, left) = header_of("bufsize=64k offset=48k");
+    assert_eq!(none, None);
+    assert!(
+        log.contains("Pages of L.A cannot begin at multiples of OFFSET=49152"),
+        "{log}"
+    );
+    assert!(left.is_empty(), "{left:?}");
+    assert!(
+        header_of("offset=1000")
+            .1
+            .contains("OFFSET=1000 is not a multiple of 1024")
+    );
+}
