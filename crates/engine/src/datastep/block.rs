@@ -36,6 +36,10 @@ pub(super) struct BlockProgram {
     kept: Vec<(Register, Slot)>,
     registers: Registers,
     events: Events,
+    /// Rows that were output, and to which data set.
+    output: Vec<(u8, usize)>,
+    /// The row that was written last.
+    row: u8,
     /// Blocks that went through, and that left no trace.
     through: u64,
     in_vain: u64,
@@ -86,8 +90,7 @@ struct Block<'a> {
     pdv: &'a [u8],
     registers: &'a mut Registers,
     events: &'a mut Events,
-    ways: &'a [Way],
-    writers: &'a mut [Writing],
+    output: &'a mut Vec<(u8, usize)>,
 }
 
 impl BlockProgram {
@@ -107,6 +110,7 @@ impl BlockProgram {
         counts: &mut [u64],
         iteration: u64,
     ) -> Outcome<bool> {
+        self.output.clear();
         self.events.alarm = false;
         self.events.raised.clear();
         self.events.counts.clear();
@@ -117,14 +121,14 @@ impl BlockProgram {
             pdv,
             registers: &mut self.registers,
             events: &mut self.events,
-            ways: &self.ways,
-            writers,
+            output: &mut self.output,
         };
-        if !block.stages(&self.stages, &mut active.clone())? {
+        if !block.stages(&self.stages, &mut active.clone()) {
             self.in_vain += 1;
             return Ok(false);
         }
         self.through += 1;
+        self.write(rows, pdv, writers)?;
         for (count, more) in counts.iter_mut().zip(&self.events.counts) {
             *count += more;
         }
@@ -148,6 +152,30 @@ impl BlockProgram {
         registers.run(&self.loads, rows, active, &mut self.events);
     }
 
+    /// Writes the rows that were output, in their order.
+    fn write(&mut self, rows: &Rows<'_>, pdv: &[u8], writers: &mut [Writing]) -> Outcome<()> {
+        self.output.sort_by_key(|(row, _)| *row);
+        for (row, target) in &self.output {
+            self.row = *row;
+            let (row, way) = (usize::from(*row), &self.ways[*target]);
+            let start = row * rows.row_bytes;
+            let read = rows.bytes.get(start..start + rows.row_bytes);
+            writers[*target].output.write_row_with(|written| {
+                way.read.apply(read.unwrap_or(&[]), written);
+                way.fixed.apply(pdv, written);
+                for (register, slot) in &way.computed {
+                    store_number(slot, written, self.registers.column(*register)[row]);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The row that was written last.
+    pub(super) const fn row(&self) -> u8 {
+        self.row
+    }
+
     /// Makes the PDV, which has the variables of the last row, what it is after that row.
     pub(super) fn keep(&self, last: u8, pdv: &mut [u8]) {
         for (register, slot) in &self.kept {
@@ -162,19 +190,19 @@ impl BlockProgram {
 
 impl Block<'_> {
     /// False if the rows are to be taken one by one.
-    fn stages(&mut self, stages: &[Stage], active: &mut Active) -> Outcome<bool> {
+    fn stages(&mut self, stages: &[Stage], active: &mut Active) -> bool {
         for stage in stages {
             if active.rows().is_empty() {
                 break;
             }
-            if !self.stage(stage, active)? || self.events.alarm {
-                return Ok(false);
+            if !self.stage(stage, active) || self.events.alarm {
+                return false;
             }
         }
-        Ok(true)
+        true
     }
 
-    fn stage(&mut self, stage: &Stage, active: &mut Active) -> Outcome<bool> {
+    fn stage(&mut self, stage: &Stage, active: &mut Active) -> bool {
         match stage {
             Stage::Compute(ops) => self.registers.run(ops, self.rows, active, self.events),
             Stage::Sum {
@@ -206,25 +234,26 @@ impl Block<'_> {
             } => {
                 self.registers.run(ops, self.rows, active, self.events);
                 if self.events.alarm {
-                    return Ok(false);
+                    return false;
                 }
                 let (mut those, mut others) = (active.clone(), active.clone());
                 those.retain(|row| is_true(self.registers.value(*condition, row)));
                 others.retain(|row| !is_true(self.registers.value(*condition, row)));
-                if !self.stages(then, &mut those)? || !self.stages(otherwise, &mut others)? {
-                    return Ok(false);
+                if !self.stages(then, &mut those) || !self.stages(otherwise, &mut others) {
+                    return false;
                 }
                 active.retain_those_of(&[&those, &others]);
             }
             Stage::Delete => active.truncate(0),
             Stage::Output(targets) => {
-                for target in targets {
-                    self.write(*target, active)?;
+                for row in active.rows() {
+                    self.output
+                        .extend(targets.iter().map(|target| (*row, *target)));
                 }
             }
-            Stage::OneByOne => return Ok(false),
+            Stage::OneByOne => return false,
         }
-        Ok(true)
+        true
     }
 
     /// Row after row, since what is added to is rounded each time. Rows in between that are not
@@ -241,24 +270,6 @@ impl Block<'_> {
         }
         sums[at..].fill(sum);
         *self.registers.column_mut(register) = sums;
-    }
-
-    fn write(&mut self, target: usize, active: &Active) -> Outcome<()> {
-        let way = &self.ways[target];
-        let output = &mut self.writers[target].output;
-        for row in active.rows() {
-            let row = usize::from(*row);
-            let start = row * self.rows.row_bytes;
-            let read = self.rows.bytes.get(start..start + self.rows.row_bytes);
-            output.write_row_with(|written| {
-                way.read.apply(read.unwrap_or(&[]), written);
-                way.fixed.apply(self.pdv, written);
-                for (register, slot) in &way.computed {
-                    store_number(slot, written, self.registers.column(*register)[row]);
-                }
-            })?;
-        }
-        Ok(())
     }
 }
 

@@ -213,7 +213,7 @@ impl Running<'_> {
         let mut one_by_one = 0;
         loop {
             if one_by_one == 0 && self.blocks.is_some() {
-                let (done, left) = self.by_blocks(reset, iteration)?;
+                let (done, left) = self.by_blocks(reset, &counter, iteration)?;
                 iteration += done;
                 one_by_one = left;
             }
@@ -243,12 +243,19 @@ impl Running<'_> {
 
     /// Takes as many rows as it can by blocks. Gives how many those are, and how many are better taken
     /// one by one now.
-    fn by_blocks(&mut self, reset: &Blank, iteration: u64) -> Outcome<(u64, usize)> {
+    fn by_blocks(
+        &mut self,
+        reset: &Blank,
+        counter: &Slot,
+        iteration: u64,
+    ) -> Outcome<(u64, usize)> {
         let Some(blocks) = &mut self.blocks else {
             return Ok((0, 0));
         };
         let mut done = 0;
         loop {
+            let next = iteration + done + 1;
+            store_number(counter, &mut self.row, next as f64);
             store_number(&self.error, &mut self.row, 0.0);
             reset.apply(&mut self.row);
             let source = &mut self.sources[0];
@@ -261,9 +268,18 @@ impl Running<'_> {
                 return Ok((done, count));
             };
             let counts = &mut self.events.counts;
-            let next = iteration + done + 1;
-            if !blocks.run(&rows, &active, &self.row, &mut self.writers, counts, next)? {
-                return Ok((done, count));
+            match blocks.run(&rows, &active, &self.row, &mut self.writers, counts, next) {
+                Ok(true) => {}
+                Ok(false) => return Ok((done, count)),
+                Err(failure) => {
+                    // The log shows the row that could not be written.
+                    let row = blocks.row();
+                    let before = active.rows().iter().take_while(|one| **one < row).count();
+                    source.take(before + 1, &mut self.row)?;
+                    blocks.keep(row, &mut self.row);
+                    store_number(counter, &mut self.row, (next + before as u64) as f64);
+                    return Err(failure);
+                }
             }
             source.take(count, &mut self.row)?;
             blocks.keep(last, &mut self.row);

@@ -209,23 +209,6 @@ impl Condition {
             }
         }
     }
-
-    /// True if it can raise an error.
-    pub fn may_raise(&self) -> bool {
-        let mut ops = self.parts.iter().flat_map(|part| &part.ops);
-        ops.any(Op::may_raise)
-    }
-}
-
-impl Op {
-    /// True if it can raise an error.
-    pub fn may_raise(&self) -> bool {
-        match self {
-            Self::Arithmetic(_, Arithmetic::Divide, ..) | Self::General(..) => true,
-            Self::Decide { ops, .. } => ops.iter().any(Self::may_raise),
-            _ => false,
-        }
-    }
 }
 
 impl Vector {

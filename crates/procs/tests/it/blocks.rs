@@ -1,9 +1,13 @@
 //! DATA steps that go by blocks of rows do what they do row by row: the same programs run both ways,
 //! written by hand and at random.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use base::random::Stream;
+use base::store::faulty::{Fault, FaultyStore, Plan};
+use base::store::memory::MemoryStore;
+use base::store::{Channel, Operation, Store};
 
 use crate::harness::{clean, run_on, store};
 
@@ -37,10 +41,21 @@ type Left = (u8, Vec<String>, [Option<Vec<u8>>; 2]);
 fn run(data: &[u8], options: &str, body: &str, tail: &str) -> Left {
     let store = store();
     store.put("/data/in.sas7bdat", data);
+    run_over(&store, Arc::new(store.clone()), options, body, tail)
+}
+
+/// The same through another store.
+fn run_over(
+    store: &MemoryStore,
+    through: Arc<dyn Store>,
+    options: &str,
+    body: &str,
+    tail: &str,
+) -> Left {
     let program = format!(
-        "options nosource; data d.a d.b(keep=i x1 n: t:); set d.in{options};\n{body}\n{tail} run;"
+        "options nosource cpucount=1; data d.a d.b(keep=i x1 n: t:); set d.in{options};\n{body}\n{tail} run;"
     );
-    let ran = run_on(Arc::new(store.clone()), &program);
+    let ran = run_on(through, &program);
     let told = ran.log.lines().map(str::to_owned).collect();
     let made = ["/data/a.sas7bdat", "/data/b.sas7bdat"].map(|path| store.get(path));
     (ran.exit, told, made)
@@ -91,6 +106,33 @@ fn steps_by_blocks_give_the_bytes_and_the_log_of_steps_row_by_row() {
         assert!(exit <= 1, "{body}");
         compare(&data, "(where=(x1 > -3 and c ne 'b')) end=last", body);
         compare(&data, "(firstobs=20 obs=700)", body);
+    }
+}
+
+/// The log shows the row that did not go to the disk, or the one behind which no other came.
+#[test]
+fn a_disk_that_fails_within_a_block_leaves_the_log_of_a_step_row_by_row() {
+    let data = data();
+    for (operation, channel) in [
+        (Operation::Write, Channel::Output),
+        (Operation::Read, Channel::Input),
+    ] {
+        for nth in 1..25 {
+            let plan = Plan {
+                operation: Some(operation),
+                channel: Some(channel),
+                nth,
+                fault: Fault::Fail(ErrorKind::StorageFull),
+            };
+            let run = |tail| {
+                let store = store();
+                store.put("/data/in.sas7bdat", data.clone());
+                let faulty = Arc::new(FaultyStore::new(store.clone(), plan));
+                let body = "n1 + x1; if x2 > -5; n2 = n1 * _n_;";
+                run_over(&store, faulty, "", body, tail)
+            };
+            assert_eq!(run(""), run(LOOP), "{operation} {nth}");
+        }
     }
 }
 

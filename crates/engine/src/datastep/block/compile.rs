@@ -73,9 +73,8 @@ struct Builder {
     loads: Vec<Op>,
     /// Variables that are missing at the top of the step.
     cleared: Vec<Register>,
-    /// Data sets to which rows were written. Behind that nothing may come that could still make the
-    /// block leave no trace.
-    written: Vec<usize>,
+    /// Rows were output. They are written at the end of the block, so nothing behind may change them.
+    written: bool,
 }
 
 impl BlockProgram {
@@ -107,7 +106,7 @@ impl BlockProgram {
             }),
             loads: Vec::new(),
             cleared: Vec::new(),
-            written: Vec::new(),
+            written: false,
         };
         builder.changes(rest, pdv)?;
         let mut stages = builder.stages(rest, false)?;
@@ -139,6 +138,8 @@ impl BlockProgram {
                 .collect(),
             registers: supply.registers(),
             events: Events::default(),
+            output: Vec::new(),
+            row: 0,
             through: 0,
             in_vain: 0,
         })
@@ -197,7 +198,7 @@ impl Builder {
         for operation in operations {
             match self.stage(operation, &mut stages) {
                 Some(()) => {}
-                None if branch && self.written.is_empty() => stages.push(Stage::OneByOne),
+                None if branch => stages.push(Stage::OneByOne),
                 None => return None,
             }
         }
@@ -206,13 +207,14 @@ impl Builder {
 
     fn stage(&mut self, operation: &Operation, stages: &mut Vec<Stage>) -> Option<()> {
         match operation {
+            Operation::Number(..) | Operation::Sum(..) if self.written => return None,
             Operation::Number(slot, number) => {
-                let vector = self.vector(number)?;
+                let vector = self.compiler.vector(number)?;
                 let (_, register) = *self.compiler.places.changed.get(&slot.offset)?;
                 stages.push(Stage::Compute(vector.into_register(register)));
             }
             Operation::Sum(slot, number) => {
-                let Vector { ops, value } = self.vector(number)?;
+                let Vector { ops, value } = self.compiler.vector(number)?;
                 stages.push(Stage::Compute(ops));
                 let places = &mut self.compiler.places;
                 let (_, register) = *places.changed.get(&slot.offset)?;
@@ -226,9 +228,6 @@ impl Builder {
             }
             Operation::Subset(condition) => {
                 let condition = self.compiler.condition(condition)?;
-                if !self.written.is_empty() && condition.may_raise() {
-                    return None;
-                }
                 stages.push(Stage::Subset(condition));
             }
             Operation::If(condition, then, otherwise) => {
@@ -238,12 +237,7 @@ impl Builder {
             Operation::Select(cases, otherwise) => stages.extend(self.select(cases, otherwise)?),
             Operation::Delete => stages.push(Stage::Delete),
             Operation::Output(targets) => {
-                // Rows written at two places would take turns, and sums still be as a row before.
-                let again = targets.iter().any(|target| self.written.contains(target));
-                if again || !self.compiler.places.unmade.is_empty() {
-                    return None;
-                }
-                self.written.extend(targets);
+                self.written = true;
                 stages.push(Stage::Output(targets.clone()));
             }
             _ => return None,
@@ -257,7 +251,7 @@ impl Builder {
         then: &[Operation],
         otherwise: impl FnOnce(&mut Self) -> Option<Vec<Stage>>,
     ) -> Option<Stage> {
-        let Vector { ops, value } = self.vector(condition)?;
+        let Vector { ops, value } = self.compiler.vector(condition)?;
         let known = self.compiler.known();
         let then = self.stages(then, true)?;
         self.compiler.forget(known);
@@ -281,12 +275,6 @@ impl Builder {
         };
         let one = self.branch(condition, body, |inner| inner.select(more, otherwise))?;
         Some(vec![one])
-    }
-
-    fn vector(&mut self, number: &Number) -> Option<Vector> {
-        let vector = self.compiler.vector(number)?;
-        let raises = vector.ops.iter().any(Op::may_raise);
-        (self.written.is_empty() || !raises).then_some(vector)
     }
 
     /// The way from the PDV's variables into the rows of a data set.
