@@ -12,10 +12,17 @@ const WORDS_MAX: usize = 4;
 /// In the place of a group: the row is left out.
 const LEFT_OUT: u32 = u32::MAX;
 
+/// One to eight bytes of a row.
+struct Piece {
+    start: usize,
+    length: usize,
+    mask: u64,
+}
+
 /// Answers to rows seen before.
 pub(crate) struct Recent {
-    /// Pieces of a row that decide: first byte and how many, up to eight.
-    pieces: Vec<(usize, usize)>,
+    /// Pieces of a row that decide.
+    pieces: Vec<Piece>,
     /// By place: a word of each piece, then the age and the group.
     seen: Vec<u64>,
     places: usize,
@@ -38,7 +45,15 @@ impl Recent {
         for variable in variables {
             let slot = &variable.field.slot;
             let (start, end) = (slot.offset as usize, (slot.offset + slot.length) as usize);
-            pieces.extend((start..end).step_by(8).map(|at| (at, (end - at).min(8))));
+            pieces.extend((start..end).step_by(8).map(|start| {
+                let length = (end - start).min(8);
+                let mask = u64::MAX >> (64 - 8 * length);
+                Piece {
+                    start,
+                    length,
+                    mask,
+                }
+            }));
         }
         (pieces.len() <= WORDS_MAX).then(|| Self {
             seen: vec![0; PLACES * (pieces.len() + 1)],
@@ -54,8 +69,8 @@ impl Recent {
     pub(crate) fn group(&self, row: &[u8]) -> Result<Option<usize>, Unseen> {
         let mut words = [0; WORDS_MAX];
         let mut hash = 0u64;
-        for (word, (start, length)) in words.iter_mut().zip(&self.pieces) {
-            *word = word_of(&row[*start..*start + *length]);
+        for (word, piece) in words.iter_mut().zip(&self.pieces) {
+            *word = piece.word(row);
             hash = (hash.rotate_left(29) ^ *word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         }
         #[expect(
@@ -126,15 +141,17 @@ impl Recent {
     }
 }
 
-/// Up to eight bytes as a number that no others of that length have.
-#[inline]
-fn word_of(bytes: &[u8]) -> u64 {
-    let four = |bytes: &[u8]| bytes.first_chunk().copied().map_or(0, u32::from_le_bytes);
-    match bytes.len() {
-        8.. => bytes.first_chunk().copied().map_or(0, u64::from_le_bytes),
-        4..8 => u64::from(four(bytes)) | u64::from(four(&bytes[bytes.len() - 4..])) << 32,
-        _ => bytes
-            .iter()
-            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+impl Piece {
+    /// Its bytes in a row as a number. Eight are read where there are as many, and those behind it
+    /// blanked out.
+    #[inline]
+    fn word(&self, row: &[u8]) -> u64 {
+        let here = &row[self.start..];
+        if let Some(all) = here.first_chunk() {
+            return u64::from_le_bytes(*all) & self.mask;
+        }
+        let mut all = [0; 8];
+        all[..self.length].copy_from_slice(&here[..self.length]);
+        u64::from_le_bytes(all)
     }
 }
