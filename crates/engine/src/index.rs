@@ -1,5 +1,5 @@
 //! Indexes of data sets: defined ([`definition`]), made ([`build`]), chosen for a condition
-//! ([`choose`]) and followed to rows ([`route`]).
+//! (`choose`) and followed to rows (`route`).
 
 pub mod build;
 pub(crate) mod choose;

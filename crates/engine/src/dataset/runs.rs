@@ -12,7 +12,7 @@ use sas7bdat::{Rows, TakenRows};
 use super::input::Input;
 use crate::failure::Outcome;
 
-/// Rows of a run, unless they take more than [`RUN_BYTES`].
+/// Rows of a run, unless they take more than `RUN_BYTES`.
 pub const RUN_ROWS: usize = 8192;
 
 /// Bytes of a run of long rows.
