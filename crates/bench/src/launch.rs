@@ -25,8 +25,10 @@ pub struct Start {
     pub name: String,
     /// Program and arguments.
     pub command: Vec<String>,
-    /// Seconds after the first.
+    /// Not before so many seconds.
     pub offset_s: f64,
+    /// Not before this one has ended.
+    pub follows: Option<usize>,
     /// Where its standard error goes.
     pub stderr: PathBuf,
 }
@@ -69,18 +71,18 @@ struct Running {
     started: Instant,
 }
 
-/// Starts all jobs and waits for them. `stop` ends the children (SIGTERM, later SIGKILL); then
-/// true is returned.
+/// Starts all jobs, no more than `at_once` at a time, and waits for them. `stop` ends the children
+/// (SIGTERM, later SIGKILL); then true is returned.
 ///
 /// `tell` may fail (a full disk); the children are ended then too.
 pub fn run(
     starts: &[Start],
+    at_once: usize,
     stop: &AtomicBool,
     mut tell: impl FnMut(Happening<'_>) -> io::Result<()>,
 ) -> io::Result<bool> {
-    let began = Instant::now();
     let mut running: Vec<Running> = Vec::new();
-    let outcome = supervise(starts, stop, &mut tell, &mut running, began);
+    let outcome = supervise(starts, at_once, stop, &mut tell, &mut running);
     if !running.is_empty() {
         end_all(starts, &mut running, &mut tell)?;
     }
@@ -89,36 +91,45 @@ pub fn run(
 
 fn supervise(
     starts: &[Start],
+    at_once: usize,
     stop: &AtomicBool,
     tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
     running: &mut Vec<Running>,
-    began: Instant,
 ) -> io::Result<bool> {
-    let mut next = 0;
-    let mut ended = 0;
-    while next < starts.len() || !running.is_empty() {
+    let began = Instant::now();
+    let mut waiting: Vec<usize> = (0..starts.len()).collect();
+    let mut has_ended = vec![false; starts.len()];
+    while !waiting.is_empty() || !running.is_empty() {
         if stop.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        while next < starts.len() && began.elapsed().as_secs_f64() >= starts[next].offset_s {
+        let elapsed = began.elapsed().as_secs_f64();
+        while let Some(place) = waiting.iter().position(|index| {
+            let start = &starts[*index];
+            running.len() < at_once.max(1)
+                && elapsed >= start.offset_s
+                && start.follows.is_none_or(|before| has_ended[before])
+        }) {
+            let index = waiting.remove(place);
             let started = Instant::now();
-            let process_id = spawn(&starts[next])?;
+            let process_id = spawn(&starts[index])?;
             running.push(Running {
-                index: next,
+                index,
                 process_id,
                 started,
             });
             tell(Happening::Launched {
-                name: &starts[next].name,
+                name: &starts[index].name,
                 process_id,
                 started,
             })?;
-            next += 1;
         }
-        ended += collect(starts, running, tell)?;
+        for index in collect(starts, running, tell)? {
+            has_ended[index] = true;
+        }
         tell(Happening::Tick {
             running: running.len(),
-            ended,
+            ended: starts.len() - waiting.len() - running.len(),
         })?;
         thread::sleep(POLL);
     }
@@ -146,21 +157,21 @@ fn spawn(start: &Start) -> io::Result<u32> {
     Ok(child.id())
 }
 
-/// Takes in the children that have ended; returns how many.
+/// Takes in the children that have ended; returns which.
 fn collect(
     starts: &[Start],
     running: &mut Vec<Running>,
     tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
-) -> io::Result<usize> {
+) -> io::Result<Vec<usize>> {
     let mut at = 0;
-    let mut ended = 0;
+    let mut ended = Vec::new();
     while at < running.len() {
         match process::try_wait(running[at].process_id)? {
             None => at += 1,
             Some(finished) => {
                 let job = running.remove(at);
                 let real = job.started.elapsed();
-                ended += 1;
+                ended.push(job.index);
                 let name = &starts[job.index].name;
                 tell(Happening::Ended {
                     name,
@@ -207,6 +218,7 @@ mod tests {
             name: name.to_owned(),
             command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(),
             offset_s: 0.0,
+            follows: None,
             stderr: directory.join(name),
         }
     }
@@ -220,7 +232,7 @@ mod tests {
             shell("killed", "kill -9 $$", directory.path()),
         ];
         let mut seen = BTreeMap::new();
-        let stopped = run(&starts, &AtomicBool::new(false), |happening| {
+        let stopped = run(&starts, 100, &AtomicBool::new(false), |happening| {
             if let Happening::Ended { name, finished, .. } = happening {
                 seen.insert(name.to_owned(), (finished.exit, finished.signal));
             }
@@ -233,12 +245,35 @@ mod tests {
     }
 
     #[test]
+    fn followers_wait_and_no_more_than_allowed_run_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut starts: Vec<Start> = ["a", "b", "c", "d"]
+            .map(|name| shell(name, "sleep 0.05", directory.path()))
+            .into();
+        starts[1].follows = Some(3);
+        let mut order = Vec::new();
+        let mut most = 0;
+        run(&starts, 2, &AtomicBool::new(false), |happening| {
+            match happening {
+                Happening::Launched { name, .. } => order.push(format!("+{name}")),
+                Happening::Ended { name, .. } => order.push(format!("-{name}")),
+                Happening::Tick { running, .. } => most = most.max(running),
+            }
+            Ok(())
+        })
+        .unwrap();
+        let place = |what: &str| order.iter().position(|one| one == what).unwrap();
+        assert!(place("+b") > place("-d"), "{order:?}");
+        assert_eq!((most, order.len()), (2, 8));
+    }
+
+    #[test]
     fn stopping_leaves_nothing_running() {
         let directory = tempfile::tempdir().unwrap();
         let starts = [shell("long", "exec sleep 60", directory.path())];
         let stop = AtomicBool::new(false);
         let mut process = 0;
-        let stopped = run(&starts, &stop, |happening| {
+        let stopped = run(&starts, 100, &stop, |happening| {
             if let Happening::Launched { process_id, .. } = happening {
                 process = process_id;
                 stop.store(true, Ordering::Relaxed);

@@ -1,20 +1,29 @@
 //! From a suite, a request and facts about the host to a plan: pure, so that `--dry-run` and tests
 //! see exactly what a run does.
 
+mod options;
+
 use std::collections::BTreeMap;
 
-use base::units::{Bytes, parse_size};
-use recipe::{Generator, Recipe};
+use base::units::Bytes;
 
-use crate::suite::{Check, Suite};
+use crate::suite::check::Check;
+use crate::suite::expand::{Choice, datasets, expand, rounded};
+use crate::suite::text::{Format, On, Space, SuiteText};
+use crate::suite::validate::parameters;
+use crate::suite::{self, Suite};
 
 /// What the user asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// Factor on rows, or how to choose it.
     pub scale: Scale,
-    /// Jobs; `None` = as many per core as the suite says.
-    pub jobs: Option<u32>,
+    /// Factor on launch times; `None` = 1, or the suite's at demonstration scale.
+    pub time_scale: Option<f64>,
+    /// Parameters of the suite that are not to be what it says.
+    pub parameters: BTreeMap<String, u64>,
+    /// Options of this variant of the suite.
+    pub variant: Option<String>,
     /// Seed of the data.
     pub seed: u64,
     /// SAS options that replace the suite's.
@@ -53,9 +62,34 @@ pub struct FreeSpace {
     pub directory: String,
     /// Free now.
     pub free: Bytes,
-    /// How many times the input's bytes go there at the peak: 1 each for inputs, utility files,
-    /// outputs.
-    pub copies: u32,
+    /// What goes there.
+    pub uses: Vec<Use>,
+}
+
+/// What a run puts on a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Staged inputs.
+    Data,
+    /// Permanent outputs.
+    Output,
+    /// WORK.
+    Work,
+    /// Utility files.
+    Util,
+}
+
+impl FreeSpace {
+    /// How many times the input's bytes go there at the peak.
+    fn share(&self, space: Space) -> f64 {
+        let share = |what: &Use| match what {
+            Use::Data => 1.0,
+            Use::Output => space.output,
+            Use::Work => space.work,
+            Use::Util => space.util,
+        };
+        self.uses.iter().map(share).sum()
+    }
 }
 
 /// A run as it will be.
@@ -67,6 +101,18 @@ pub struct Plan {
     pub scale: f64,
     /// How the factor came about, a sentence.
     pub scale_reason: String,
+    /// Factor on launch times and thinking times.
+    pub time_scale: f64,
+    /// Parameters of the suite.
+    pub parameters: BTreeMap<String, u64>,
+    /// Variant of the suite.
+    pub variant: Option<String>,
+    /// As many jobs run at once at the most.
+    pub concurrency: Option<usize>,
+    /// What the other channels hold at the peak, as multiples of the input.
+    pub space: Space,
+    /// Only large files, to push storage to its limit: throughput can be judged.
+    pub saturating: bool,
     /// Demonstration scale: no verdict.
     pub demonstration: bool,
     /// All files together are at least three times the memory.
@@ -94,14 +140,24 @@ pub struct Plan {
 pub struct PlannedDataset {
     /// Member name.
     pub name: String,
+    /// Place of its entry in the suite.
+    pub entry: usize,
     /// Recipe name and text.
     pub recipe: (String, String),
     /// Seed of this data set.
     pub seed: u64,
     /// Rows.
     pub rows: u64,
-    /// Bytes of a row.
+    /// Bytes of a row of a data set.
     pub row_bytes: u64,
+    /// Not scaled.
+    pub fixed: bool,
+    /// Data set or text.
+    pub format: Format,
+    /// Page size instead of the option BUFSIZE.
+    pub bufsize: Option<Bytes>,
+    /// Simple indexes.
+    pub indexes: Vec<String>,
 }
 
 impl PlannedDataset {
@@ -116,14 +172,26 @@ impl PlannedDataset {
 pub struct PlannedJob {
     /// Name.
     pub name: String,
+    /// Place of its entry in the suite.
+    pub entry: usize,
+    /// Kind of job.
+    pub class: Option<String>,
+    /// Kind of user.
+    pub persona: Option<String>,
     /// Program text.
     pub program: String,
-    /// Index of the data set it reads.
-    pub input: usize,
+    /// Places of the data that it reads.
+    pub inputs: Vec<usize>,
     /// Macro variables.
     pub symbols: BTreeMap<String, String>,
+    /// SAS options that replace the plan's.
+    pub options: BTreeMap<String, String>,
     /// Launch offset, seconds.
     pub offset_s: f64,
+    /// The job that must have ended before it starts.
+    pub follows: Option<usize>,
+    /// Bytes that it is expected to move.
+    pub expected: Option<Bytes>,
     /// What must hold of its outputs.
     pub checks: Vec<Check>,
 }
@@ -133,15 +201,37 @@ impl Plan {
     pub fn input_bytes(&self) -> Bytes {
         Bytes(self.datasets.iter().map(|dataset| dataset.bytes().0).sum())
     }
+
+    /// Bytes of the inputs of a job.
+    pub fn inputs_of(&self, job: &PlannedJob) -> Bytes {
+        let inputs = job.inputs.iter().filter_map(|at| self.datasets.get(*at));
+        Bytes(inputs.map(|dataset| dataset.bytes().0).sum())
+    }
+
+    /// Bytes that all jobs are expected to move, if the suite says so of all.
+    pub fn expected(&self) -> Option<Bytes> {
+        let each = self
+            .jobs
+            .iter()
+            .map(|job| job.expected.map(|bytes| bytes.0));
+        each.sum::<Option<u64>>().map(Bytes)
+    }
+
+    /// SAS options of a job.
+    pub fn options_of(&self, job: &PlannedJob) -> BTreeMap<String, String> {
+        let mut options = self.options.clone();
+        options.extend(job.options.clone());
+        options
+    }
 }
 
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The recipe in the suite is wrong.
+    /// The suite has mistakes at this scale and with these parameters.
     #[error(transparent)]
-    Recipe(#[from] recipe::Error),
+    Suite(#[from] suite::Error),
     /// The run does not fit.
     #[error(
         "{needed} are needed at {directory} and {free} are free there (with a tenth kept free); \
@@ -162,97 +252,158 @@ pub enum Error {
 
 /// Makes the plan, or says why it cannot be carried out.
 pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, Error> {
-    let per_core = host.cores.saturating_mul(suite.jobs_per_core);
-    let job_count = request.jobs.unwrap_or(per_core);
-    check_options(request)?;
-    if !(1..=10_000).contains(&job_count) {
-        return Err(Error::Usage(format!(
-            "--jobs {job_count}: 1 to 10000 are allowed"
-        )));
+    options::check(request)?;
+    let demonstration = request.scale == Scale::Demonstration;
+    let text = &suite.text;
+    let mut choice = Choice {
+        scale: 1.0,
+        time_scale: time_scale(text, request)?,
+        parameters: chosen_parameters(text, request, host)?,
+        memory: host.memory,
+        seed: request.seed,
+    };
+    let scale_reason;
+    (choice.scale, scale_reason) = choose_scale(suite, request.scale, &choice, host)?;
+    let expanded = expand(suite, &choice);
+    if !expanded.wrong.is_empty() {
+        return Err(suite::Error::Mistakes(suite.mistakes(&expanded.wrong)).into());
     }
-    let (scale, scale_reason) = choose_scale(suite, request.scale, job_count, host)?;
-    let mut datasets = Vec::new();
-    for number in 1..=job_count {
-        for dataset in &suite.datasets {
-            let text = suite
-                .recipes
-                .get(&dataset.recipe)
-                .cloned()
-                .unwrap_or_default();
-            let recipe = Recipe::parse(&dataset.recipe, &text)?;
-            let row_bytes = u64::from(Generator::new(&recipe, 0).layout().row_bytes);
-            datasets.push(PlannedDataset {
-                name: numbered(&dataset.name, number),
-                recipe: (dataset.recipe.clone(), text),
-                seed: request.seed.wrapping_add(u64::from(number)),
-                rows: rows(suite, scale, host.memory, row_bytes),
-                row_bytes,
-            });
-        }
-    }
+    let concurrency = choice.parameters.get("concurrency").copied();
     let mut plan = Plan {
-        suite: suite.name.clone(),
-        scale,
+        suite: text.name.get_ref().clone(),
+        scale: choice.scale,
         scale_reason,
-        demonstration: request.scale == Scale::Demonstration,
+        time_scale: choice.time_scale,
+        concurrency: concurrency.and_then(|count| usize::try_from(count).ok()),
+        parameters: choice.parameters,
+        variant: request.variant.clone(),
+        space: text.space,
+        saturating: text
+            .datasets
+            .iter()
+            .all(|dataset| dataset.memory_multiple.is_some())
+            && !text.datasets.is_empty(),
+        demonstration,
         qualifying: false,
         seed: request.seed,
         cores: host.cores,
         cores_basis: host.cores_basis.clone(),
         memory: host.memory,
-        options: suite.options.clone(),
+        options: options::of_suite(text, request)?,
         notes: Vec::new(),
-        jobs: jobs(suite, job_count, &datasets),
-        datasets,
+        jobs: expanded.jobs,
+        datasets: expanded.datasets,
     };
     plan.qualifying = plan.input_bytes().0 >= 3 * host.memory.0;
-    options(suite, request, &mut plan);
+    note_sizes(text, &mut plan);
+    note_places(text, host, &mut plan);
+    options::replace(request, &mut plan);
+    options::reduce_sortsize(text, request, &mut plan);
     check_space(&plan, host)?;
     Ok(plan)
 }
 
-/// Options are tried before anything is staged; what changes how many rows a job sees would make
-/// verification fail on intact data.
-fn check_options(request: &Request) -> Result<(), Error> {
-    let mut tried = engine::options::Options::new(1);
-    for (name, value) in &request.options {
-        if ["OBS", "FIRSTOBS"].contains(&name.to_ascii_uppercase().as_str()) {
-            let message = format!("--option {name}: a suite's jobs read all rows; use --scale");
-            return Err(Error::Usage(message));
-        }
-        let value = (!value.is_empty()).then_some(value.as_str());
-        tried
-            .set(name, value)
-            .map_err(|message| Error::Usage(format!("--option {name}: {message}")))?;
+fn time_scale(text: &SuiteText, request: &Request) -> Result<f64, Error> {
+    let time_scale = request.time_scale.unwrap_or(match request.scale {
+        Scale::Demonstration => text.demonstration.time_scale,
+        _ => 1.0,
+    });
+    if (0.0..=1000.0).contains(&time_scale) {
+        return Ok(time_scale);
     }
-    Ok(())
+    Err(Error::Usage(format!(
+        "--time-scale {time_scale}: a number from 0 to 1000 is needed"
+    )))
 }
 
-fn numbered(text: &str, job: u32) -> String {
-    text.replace("{job}", &job.to_string())
+/// The suite's parameters on this host, and those asked for. `concurrency` limits any suite.
+fn chosen_parameters(
+    text: &SuiteText,
+    request: &Request,
+    host: &HostFacts,
+) -> Result<BTreeMap<String, u64>, Error> {
+    let demonstration = request.scale == Scale::Demonstration;
+    let mut chosen = parameters(text, host.cores, demonstration);
+    for (name, value) in &request.parameters {
+        if !chosen.contains_key(name) && name != "concurrency" {
+            let known: Vec<&str> = chosen.keys().map(String::as_str).collect();
+            let known = if known.is_empty() {
+                "it has none".to_owned()
+            } else {
+                format!("it has {}", known.join(", "))
+            };
+            return Err(Error::Usage(format!(
+                "the suite {} has no parameter {name}; {known}",
+                text.name.get_ref()
+            )));
+        }
+        chosen.insert(name.clone(), *value);
+    }
+    for (name, value) in &chosen {
+        if !(1..=10_000).contains(value) {
+            return Err(Error::Usage(format!(
+                "{name} {value}: 1 to 10000 are allowed"
+            )));
+        }
+    }
+    Ok(chosen)
 }
 
-/// Bytes of one file at scale 1.
-fn file_bytes(suite: &Suite, memory: Bytes) -> f64 {
-    suite.size.memory_multiple * memory.0 as f64
+/// What was chosen otherwise than the paper has it.
+fn note_sizes(text: &SuiteText, plan: &mut Plan) {
+    if let Some(name) = &plan.variant {
+        let title = text.variants.get(name).map_or("", |variant| &variant.title);
+        plan.notes.push(format!("variant {name}: {title}"));
+    }
+    if (plan.time_scale - 1.0).abs() > f64::EPSILON {
+        let factor = plan.time_scale;
+        plan.notes.push(format!(
+            "launch times and thinking times multiplied by {factor}"
+        ));
+    }
+    for (name, parameter) in &text.parameters {
+        let here = plan.parameters.get(name).copied();
+        let paper = parameter.value.or(parameter
+            .per_core
+            .map(|count| count * u64::from(plan.cores)));
+        if let (Some(here), Some(paper)) = (here, paper)
+            && here != paper
+        {
+            plan.notes
+                .push(format!("{name}: {here} instead of {paper}"));
+        }
+    }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "scale and sizes are positive and far below 2^63"
-)]
-fn rows(suite: &Suite, scale: f64, memory: Bytes, row_bytes: u64) -> u64 {
-    ((file_bytes(suite, memory) * scale / row_bytes as f64).round() as u64).max(1)
+/// WORK on the file system of the inputs, where the paper had them apart.
+fn note_places(text: &SuiteText, host: &HostFacts, plan: &mut Plan) {
+    let on = |place: &Option<suite::text::Place>| place.as_ref().map(|place| place.on);
+    let channels = &text.channels;
+    if (on(&channels.input), on(&channels.work)) != (Some(On::Shared), Some(On::Local)) {
+        return;
+    }
+    let both =
+        |space: &&FreeSpace| space.uses.contains(&Use::Data) && space.uses.contains(&Use::Work);
+    if let Some(space) = host.free.iter().find(both) {
+        plan.notes.push(format!(
+            "inputs and WORK share the file system of {}; in the paper, inputs lie on shared storage \
+             and WORK on the node",
+            space.directory
+        ));
+    }
 }
 
 fn choose_scale(
     suite: &Suite,
     scale: Scale,
-    jobs: u32,
+    at_1: &Choice,
     host: &HostFacts,
 ) -> Result<(f64, String), Error> {
-    let paper_total = file_bytes(suite, host.memory) * f64::from(jobs);
+    let scaled = datasets(suite, at_1)
+        .datasets
+        .into_iter()
+        .filter(|set| !set.fixed);
+    let paper_total = scaled.map(|set| set.bytes().0 as f64).sum::<f64>().max(1.0);
     match scale {
         Scale::Factor(factor) if factor > 0.0 && factor <= 1000.0 => {
             Ok((factor, format!("scale {factor} was asked for")))
@@ -261,10 +412,13 @@ fn choose_scale(
             "--scale {factor}: a number above 0 and up to 1000 is needed, or auto"
         ))),
         Scale::Demonstration => {
-            let bytes = suite.size.demonstration_bytes;
-            let factor = bytes.0 as f64 / paper_total;
+            let small = &suite.text.demonstration;
+            let Some(bytes) = small.bytes else {
+                let factor = small.scale.unwrap_or(1.0);
+                return Ok((factor, format!("demonstration scale: {factor} of the rows")));
+            };
             Ok((
-                factor,
+                bytes.0 as f64 / paper_total,
                 format!("demonstration scale: {bytes} of input in all"),
             ))
         }
@@ -274,7 +428,7 @@ fn choose_scale(
             let room = host
                 .free
                 .iter()
-                .map(|space| 0.9 * space.free.0 as f64 / f64::from(space.copies.max(1)))
+                .map(|space| 0.9 * space.free.0 as f64 / space.share(suite.text.space).max(1e-3))
                 .fold(f64::INFINITY, f64::min)
                 * 0.98;
             let total = wanted.min(room);
@@ -291,96 +445,11 @@ fn choose_scale(
     }
 }
 
-fn jobs(suite: &Suite, count: u32, datasets: &[PlannedDataset]) -> Vec<PlannedJob> {
-    let total = count as usize * suite.jobs.len();
-    let mut jobs = Vec::new();
-    for number in 1..=count {
-        for job in &suite.jobs {
-            let symbols = job.symbols.iter();
-            let input = numbered(&job.input, number);
-            jobs.push(PlannedJob {
-                name: numbered(&job.name, number),
-                program: suite
-                    .programs
-                    .get(&job.program)
-                    .cloned()
-                    .unwrap_or_default(),
-                input: datasets
-                    .iter()
-                    .position(|set| set.name == input)
-                    .unwrap_or_default(),
-                symbols: symbols
-                    .map(|(k, v)| (k.clone(), numbered(v, number)))
-                    .collect(),
-                offset_s: suite.launch_spread_s * jobs.len() as f64 / total as f64,
-                checks: job
-                    .checks
-                    .iter()
-                    .map(|check| numbered_check(check, number))
-                    .collect(),
-            });
-        }
-    }
-    jobs
-}
-
-fn numbered_check(check: &Check, number: u32) -> Check {
-    let Check::Sorted {
-        dataset,
-        by,
-        same_rows_as,
-    } = check;
-    Check::Sorted {
-        dataset: numbered(dataset, number),
-        by: by.clone(),
-        same_rows_as: numbered(same_rows_as, number),
-    }
-}
-
-fn options(suite: &Suite, request: &Request, plan: &mut Plan) {
-    for (name, value) in &request.options {
-        let name = name.to_ascii_uppercase();
-        let before = plan.options.insert(name.clone(), value.clone());
-        plan.notes.push(format!(
-            "option {name}={value} replaces {}",
-            before.map_or("the default".to_owned(), |before| format!(
-                "the suite's {before}"
-            ))
-        ));
-    }
-    if request
-        .options
-        .keys()
-        .any(|name| name.eq_ignore_ascii_case("SORTSIZE"))
-    {
-        return;
-    }
-    let smallest = plan
-        .datasets
-        .iter()
-        .map(|set| set.bytes().0)
-        .min()
-        .unwrap_or(0);
-    let most = smallest / suite.size.file_per_sortsize_min.max(1);
-    let sortsize = plan
-        .options
-        .get("SORTSIZE")
-        .and_then(|text| parse_size(text));
-    if let Some(Bytes(sortsize)) = sortsize.filter(|size| size.0 > most) {
-        let reduced = (most >> 20).max(1);
-        plan.options
-            .insert("SORTSIZE".to_owned(), format!("{reduced}M"));
-        plan.notes.push(format!(
-            "SORTSIZE reduced from {}M to {reduced}M so that sorts spill as they do at the paper's \
-             scale",
-            sortsize >> 20
-        ));
-    }
-}
-
 fn check_space(plan: &Plan, host: &HostFacts) -> Result<(), Error> {
     for space in &host.free {
-        let needed = Bytes(plan.input_bytes().0 * u64::from(space.copies));
+        let needed = Bytes(rounded(
+            plan.input_bytes().0 as f64 * space.share(plan.space),
+        ));
         if needed.0 > space.free.0 / 10 * 9 {
             let directory = space.directory.clone();
             return Err(Error::Space {
@@ -403,7 +472,7 @@ mod tests {
         let space = FreeSpace {
             directory: "/d".into(),
             free,
-            copies: 3,
+            uses: vec![Use::Data, Use::Output, Use::Work, Use::Util],
         };
         HostFacts {
             cores: 4,
@@ -416,7 +485,9 @@ mod tests {
     fn request(scale: Scale) -> Request {
         Request {
             scale,
-            jobs: None,
+            time_scale: None,
+            parameters: BTreeMap::new(),
+            variant: None,
             seed: 1,
             options: BTreeMap::new(),
         }
@@ -436,14 +507,16 @@ mod tests {
         assert_eq!(plan.jobs.len(), 8);
         assert!(plan.jobs.iter().all(|job| job.offset_s < 1.0));
         assert_eq!(plan.jobs[2].symbols["in"], "s3");
-        assert_eq!(plan.datasets[plan.jobs[2].input].name, "s3");
+        assert_eq!(plan.datasets[plan.jobs[2].inputs[0]].name, "s3");
     }
 
     #[test]
     fn a_demonstration_stays_under_three_gigabytes_and_spills() {
         let plan = planned(Scale::Demonstration, 100).unwrap();
         assert!(plan.input_bytes().0 * 3 < 3_000_000_000);
-        let sortsize = parse_size(&plan.options["SORTSIZE"]).unwrap().0;
+        let sortsize = base::units::parse_size(&plan.options["SORTSIZE"])
+            .unwrap()
+            .0;
         assert!(plan.datasets[0].bytes().0 / sortsize >= 4);
         assert!(
             plan.notes

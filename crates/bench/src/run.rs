@@ -4,22 +4,27 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ::io::cache;
+use base::rowhash::RowHash;
 use base::units::Bytes;
 use results::assemble::assemble;
 use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time};
+use results::step::{DatasetRecord, StepRecord};
 
 use crate::launch::{self, Happening, Start};
 use crate::marker::{self, Holds, InUse};
 use crate::orphans;
-use crate::plan::{Plan, PlannedJob};
+use crate::plan::{Plan, PlannedDataset, PlannedJob};
 use crate::stage::Stage;
-use crate::suite::Check;
+use crate::suite::expand::DIRECTORIES;
+use crate::suite::text::Format;
 use crate::verify;
+use crate::verify::checks::{Checker, Executed};
 
 /// Where a run's bytes go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,6 +198,11 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
         suite: plan.suite.clone(),
         scale: plan.scale,
         scale_reason: plan.scale_reason.clone(),
+        time_scale: plan.time_scale,
+        parameters: plan.parameters.clone(),
+        variant: plan.variant.clone(),
+        saturating: plan.saturating,
+        staged_bytes: Some(plan.input_bytes().0),
         demonstration: plan.demonstration,
         seed: plan.seed,
         started_unix_s: now(),
@@ -218,8 +228,11 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
             .map(|job| JobPlan {
                 name: job.name.clone(),
                 offset_s: job.offset_s,
-                input_bytes: plan.datasets[job.input].bytes().0,
+                input_bytes: plan.inputs_of(job).0,
                 symbols: job.symbols.clone(),
+                class: job.class.clone(),
+                persona: job.persona.clone(),
+                options: job.options.clone(),
             })
             .collect(),
     };
@@ -334,7 +347,13 @@ impl Run<'_> {
         let total = plan.input_bytes();
         let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let done = thread::scope(|scope| {
-            let worker = scope.spawn(|| self.stage.fill(plan, threads, &progress, self.stop));
+            let worker = scope.spawn(|| {
+                let make_indexes = |folder: &Path, name: &str, indexes: &[String]| {
+                    self.make_indexes(folder, name, indexes)
+                };
+                let (stage, stop) = (&self.stage, self.stop);
+                stage.fill(plan, threads, &make_indexes, &progress, stop)
+            });
             while !worker.is_finished() {
                 watcher.staging(Bytes(progress.load(Ordering::Relaxed)), total);
                 thread::sleep(Duration::from_millis(50));
@@ -358,7 +377,9 @@ impl Run<'_> {
             .plan
             .datasets
             .iter()
-            .map(|set| self.stage.path(&set.name))
+            .map(|set| self.stage.path(set))
+            .flat_map(|path| [path.with_extension("sas7bndx"), path])
+            .filter(|path| path.exists())
             .collect()
     }
 
@@ -402,14 +423,10 @@ impl Run<'_> {
             .iter()
             .map(|job| self.start(job))
             .collect::<Result<Vec<_>, _>>()?;
-        let expected = Bytes(
-            plan.jobs
-                .iter()
-                .map(|job| plan.datasets[job.input].bytes().0 * 4)
-                .sum(),
-        );
+        let expected = plan.expected().unwrap_or_default();
+        let at_once = plan.concurrency.unwrap_or(usize::MAX);
         let mut looked = 0u32;
-        launch::run(&starts, self.stop, |happening| {
+        launch::run(&starts, at_once, self.stop, |happening| {
             let event = match happening {
                 Happening::Launched {
                     name,
@@ -476,28 +493,23 @@ impl Run<'_> {
         let program = own.join("program.sas");
         fs::write(&program, &job.program)
             .map_err(failed(format!("write {}", program.display())))?;
-        let directories = &self.config.directories;
-        let text = |path: &Path| path.display().to_string();
-        let mut command = vec![
-            text(&self.config.program),
-            "exec".to_owned(),
-            text(&program),
-        ];
+        let mut command = self.exec(&own, "job", &program);
         let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
-        flag("--libname", format!("in={}", text(self.stage.directory())));
-        flag("--libname", format!("out={}", text(&self.output)));
-        flag("--work", text(&directories.work));
-        flag("--util", text(&directories.util));
-        flag("--log", text(&own.join("job.log")));
         flag("--print", text(&own.join("job.lst")));
-        flag("--steps", text(&own.join("steps.jsonl")));
         flag("--progress", text(&own.join("progress.json")));
+        let directories = DIRECTORIES
+            .iter()
+            .zip([self.stage.directory(), &self.output]);
         for (name, value) in &job.symbols {
+            let put_in = |value: String, (word, path): (&&str, &Path)| {
+                value.replace(&format!("{{{word}}}"), &text(path))
+            };
+            let value = directories.clone().fold(value.clone(), put_in);
             flag("--set", format!("{name}={value}"));
         }
-        for (name, value) in &self.config.plan.options {
+        for (name, value) in self.config.plan.options_of(job) {
             let option = if value.is_empty() {
-                name.clone()
+                name
             } else {
                 format!("{name}={value}")
             };
@@ -508,19 +520,43 @@ impl Run<'_> {
             name: job.name.clone(),
             command,
             offset_s: job.offset_s,
+            follows: job.follows,
             stderr: own.join("job.err"),
         })
     }
 
+    /// The command that runs a program on this run's directories; `name` is that of its log.
+    fn exec(&self, own: &Path, name: &str, program: &Path) -> Vec<String> {
+        let directories = &self.config.directories;
+        let mut command = vec![text(&self.config.program), "exec".to_owned(), text(program)];
+        let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
+        flag("--libname", format!("in={}", text(self.stage.directory())));
+        // Indexes of the inputs are made before there are outputs.
+        if self.output.is_dir() {
+            flag("--libname", format!("out={}", text(&self.output)));
+        }
+        flag("--work", text(&directories.work));
+        flag("--util", text(&directories.util));
+        flag("--log", text(&own.join(format!("{name}.log"))));
+        flag(
+            "--steps",
+            text(&own.join(format!("{}.jsonl", steps_name(name)))),
+        );
+        command
+    }
+
     fn verify(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
         watcher.phase("verifying");
+        let execute =
+            |folder: &Path, name: &str, program: &str| self.execute(folder, name, program);
+        let mut checker = Checker::new(&self.stage, &self.output, &execute);
         let jobs = &self.config.plan.jobs;
         for (done, job) in jobs.iter().enumerate() {
             if self.stopped() {
                 return Ok(());
             }
             watcher.verifying(done, jobs.len());
-            let findings = self.check(job)?;
+            let findings = self.check(job, &mut checker)?;
             let mut event = Event::of_job(self.time(), EventKind::JobVerified, &job.name);
             event.findings = Some(findings);
             self.event(&event)?;
@@ -529,69 +565,146 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn check(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
+    fn check(&self, job: &PlannedJob, checker: &mut Checker<'_>) -> Result<Vec<String>, Error> {
+        let own = self.directory.job(&job.name);
+        if let Some(error) = first_error(&own.join("job.log")) {
+            return Ok(vec![format!("its log has {error}")]);
+        }
         let mut findings = self.input_as_read(job)?;
-        for check in &job.checks {
-            let Check::Sorted {
-                dataset,
-                by,
-                same_rows_as,
-            } = check;
-            let path = self.output.join(format!("{dataset}.sas7bdat"));
-            let Some(staged) = self.stage.staged(same_rows_as) else {
-                findings.push(format!("{same_rows_as} is not among the staged data"));
-                continue;
+        let wrong = checker.check(job, &own);
+        if !wrong.is_empty() && findings.is_empty() {
+            findings.extend(self.damaged_inputs(job));
+        }
+        findings.extend(wrong);
+        Ok(findings)
+    }
+
+    /// Runs a small program of the checker in the engine.
+    fn execute(&self, folder: &Path, name: &str, program: &str) -> Result<Executed, String> {
+        let path = folder.join(format!("{name}.sas"));
+        let explain = |error: io::Error| format!("failed to run {}: {error}", path.display());
+        fs::write(&path, program).map_err(explain)?;
+        let mut command = self.exec(folder, name, &path);
+        command.push("--row-hashes".to_owned());
+        let output = Command::new(&command[0])
+            .args(&command[1..])
+            .output()
+            .map_err(explain)?;
+        let log_path = folder.join(format!("{name}.log"));
+        if !output.status.success() {
+            let said = || {
+                String::from_utf8_lossy(&output.stderr)
+                    .trim_end()
+                    .to_owned()
             };
-            // Read back from the device, not from what the job left in the cache. A file that is
-            // missing is reported by the check itself.
-            if path.exists() {
-                cache::evict(&path).map_err(failed(format!("evict {}", path.display())))?;
+            let error = first_error(&log_path).unwrap_or_else(said);
+            return Err(format!("{}: {error}", path.display()));
+        }
+        let log = fs::read_to_string(&log_path).map_err(explain)?;
+        let steps = folder.join(format!("{}.jsonl", steps_name(name)));
+        let steps = fs::read_to_string(steps).map_err(explain)?;
+        let records = steps
+            .lines()
+            .filter_map(|line| serde_json::from_str::<StepRecord>(line).ok());
+        let written = records
+            .flat_map(|record| record.outputs)
+            .filter_map(|output| {
+                let sum = u64::from_str_radix(output.row_hash.as_deref()?, 16).ok()?;
+                let rows = output.observations;
+                Some(RowHash { sum, rows })
+            })
+            .next_back();
+        Ok(Executed { log, written })
+    }
+
+    /// Makes simple indexes of a staged data set, as PROC DATASETS does.
+    fn make_indexes(&self, folder: &Path, name: &str, indexes: &[String]) -> io::Result<()> {
+        let creates = indexes
+            .iter()
+            .map(|index| format!("  index create {index};\n"));
+        let creates: Vec<String> = creates.collect();
+        let program = format!(
+            "proc datasets lib=in nolist;\n  modify {name};\n{}quit;\n",
+            creates.concat()
+        );
+        debug_assert_eq!(folder, self.stage.directory());
+        self.execute(self.directory.path(), &format!("index_{name}"), &program)
+            .map(|_| ())
+            .map_err(io::Error::other)
+    }
+
+    /// Compares what the job read with what was staged, by the hashes taken while reading. What it read
+    /// in part cannot be told by them.
+    fn input_as_read(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
+        let steps = self.directory.steps(&job.name)?;
+        let mut findings = Vec::new();
+        for dataset in job.inputs.iter().map(|at| &self.config.plan.datasets[*at]) {
+            if dataset.format == Format::Csv {
+                continue;
             }
-            let mut wrong = verify::sorted_same_rows(&path, by, staged.rows());
-            if !wrong.is_empty() {
-                wrong.extend(self.damaged_input(job));
+            let staged = self.stage.staged(&dataset.name).map(|known| known.row_hash);
+            let name = format!("in.{}", dataset.name);
+            let inputs = steps.iter().flat_map(|step| &step.inputs);
+            let mut reads = inputs
+                .filter(|input| input.name.eq_ignore_ascii_case(&name))
+                .peekable();
+            if reads.peek().is_none() {
+                let name = &dataset.name;
+                findings.push(format!("the job left no record of having read {name}"));
             }
-            findings.extend(wrong);
+            let wrong = |input: &DatasetRecord| {
+                input.observations > dataset.rows
+                    || (input.observations == dataset.rows && input.row_hash != staged)
+            };
+            if reads.any(wrong) {
+                findings.push(format!(
+                    "the rows that the job read from {} are not those staged",
+                    dataset.name
+                ));
+                findings.extend(self.damaged(dataset));
+            }
         }
         Ok(findings)
     }
 
-    /// Compares what the job read with what was staged, by the hashes taken while reading.
-    fn input_as_read(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
-        let dataset = &self.config.plan.datasets[job.input];
-        let staged = self.stage.staged(&dataset.name).map(|known| known.row_hash);
-        let steps = self.directory.steps(&job.name)?;
-        let name = format!("in.{}", dataset.name);
-        let inputs = steps.iter().flat_map(|step| &step.inputs);
-        let mut reads = inputs
-            .filter(|input| input.name.eq_ignore_ascii_case(&name))
-            .peekable();
-        if reads.peek().is_none() {
-            return Ok(vec![format!(
-                "the job left no record of having read {}",
-                dataset.name
-            )]);
-        }
-        if reads.all(|input| input.row_hash == staged) {
-            return Ok(Vec::new());
-        }
-        let mut findings = vec![format!(
-            "the rows that the job read from {} are not those staged",
-            dataset.name
-        )];
-        findings.extend(self.damaged_input(job));
-        Ok(findings)
+    fn damaged_inputs(&self, job: &PlannedJob) -> Vec<String> {
+        let inputs = job.inputs.iter().map(|at| &self.config.plan.datasets[*at]);
+        inputs.filter_map(|dataset| self.damaged(dataset)).collect()
     }
 
     /// Where the staged file differs from its seed, if it does.
-    fn damaged_input(&self, job: &PlannedJob) -> Option<String> {
-        let dataset = &self.config.plan.datasets[job.input];
-        let path = self.stage.path(&dataset.name);
+    fn damaged(&self, dataset: &PlannedDataset) -> Option<String> {
+        if dataset.format == Format::Csv {
+            return None;
+        }
+        let path = self.stage.path(dataset);
         match verify::against_seed(&path, dataset) {
             Ok(finding) => finding,
             Err(message) => Some(message),
         }
     }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The record of steps beside a log: a job's is `steps.jsonl`.
+fn steps_name(name: &str) -> String {
+    if name == "job" {
+        "steps".to_owned()
+    } else {
+        format!("{name}_steps")
+    }
+}
+
+/// The first ERROR of a log.
+fn first_error(log: &Path) -> Option<String> {
+    let bytes = fs::read(log).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines()
+        .find(|line| line.starts_with("ERROR"))
+        .map(str::to_owned)
 }
 
 /// Mean cached share of files, weighted by nothing: they are of one size.

@@ -1,6 +1,8 @@
 //! Putting a suite's input data in place: in parallel, resumable, each file known by recipe, seed,
 //! rows and the hash of its rows.
 
+mod csv;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::marker::{self, Holds, InUse};
 use crate::plan::{Plan, PlannedDataset};
+use crate::suite::text::Format;
 
 /// What is staged, beside the data.
 const MANIFEST: &str = "stage.json";
@@ -42,8 +45,38 @@ pub struct Staged {
     pub page_bytes: u64,
     /// Header as large as a page.
     pub aligned: bool,
+    /// COMPRESS=.
+    #[serde(default)]
+    pub compression: Compressed,
+    /// Simple indexes.
+    #[serde(default)]
+    pub indexes: Vec<String>,
     /// Length of the file, bytes.
     pub file_bytes: u64,
+}
+
+/// How rows of a staged data set are compressed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compressed {
+    /// Not at all.
+    #[default]
+    No,
+    /// COMPRESS=CHAR.
+    Char,
+    /// COMPRESS=BINARY.
+    Binary,
+}
+
+/// Makes the simple indexes of a data set in a folder: `(folder, data set, indexes)`.
+pub type MakeIndexes<'a> = dyn Fn(&Path, &str, &[String]) -> io::Result<()> + Sync + 'a;
+
+/// What the shape of staged files depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    page_bytes: u64,
+    aligned: bool,
+    compression: Compressed,
 }
 
 impl Staged {
@@ -106,9 +139,9 @@ impl Stage {
         &self.directory
     }
 
-    /// The file of a data set.
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(format!("{name}.sas7bdat"))
+    /// The file of staged data.
+    pub fn path(&self, dataset: &PlannedDataset) -> PathBuf {
+        self.directory.join(file_name(dataset))
     }
 
     /// What is known of a staged data set.
@@ -127,11 +160,15 @@ impl Stage {
         let Some(known) = self.staged(&dataset.name) else {
             return false;
         };
-        let (page_bytes, aligned) = shape(plan);
-        let length = fs::metadata(self.path(&dataset.name)).map(|found| found.len());
+        let shape = Shape {
+            page_bytes: known.page_bytes,
+            aligned: known.aligned,
+            compression: known.compression,
+        };
+        let length = fs::metadata(self.path(dataset)).map(|found| found.len());
         known.recipe_hash == recipe_hash(&dataset.recipe.1)
             && (known.seed, known.rows) == (dataset.seed, dataset.rows)
-            && (known.page_bytes, known.aligned) == (page_bytes, aligned)
+            && (known.indexes == dataset.indexes && shape == shape_of(plan, dataset))
             && length.is_ok_and(|length| length == known.file_bytes)
     }
 
@@ -141,6 +178,7 @@ impl Stage {
         &self,
         plan: &Plan,
         threads: usize,
+        make_indexes: &MakeIndexes<'_>,
         progress: &AtomicU64,
         stop: &AtomicBool,
     ) -> io::Result<Done> {
@@ -155,7 +193,8 @@ impl Stage {
             for _ in 0..threads.clamp(1, missing.len().max(1)) {
                 scope.spawn(|| {
                     while let Some(dataset) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if let Err(error) = self.make(plan, dataset, progress, stop) {
+                        let made = self.make(plan, dataset, make_indexes, progress, stop);
+                        if let Err(error) = made {
                             stop_others(&failed, error);
                             next.store(missing.len(), Ordering::Relaxed);
                         }
@@ -183,15 +222,16 @@ impl Stage {
         &self,
         plan: &Plan,
         dataset: &PlannedDataset,
+        make_indexes: &MakeIndexes<'_>,
         progress: &AtomicU64,
         stop: &AtomicBool,
     ) -> io::Result<()> {
-        let path = self.path(&dataset.name);
-        let beside = self
-            .directory
-            .join(format!("{}.sas7bdat.lck", dataset.name));
+        let path = self.path(dataset);
+        let beside = self.directory.join(format!("{}.lck", file_name(dataset)));
+        self.forget(&dataset.name)?;
         let made = write(plan, dataset, &beside, progress, stop)
-            .and_then(|staged| fs::rename(&beside, &path).map(|()| staged));
+            .and_then(|staged| fs::rename(&beside, &path).map(|()| staged))
+            .and_then(|staged| self.index(dataset, make_indexes, staged));
         match made {
             Ok(staged) => self.remember(&dataset.name, staged),
             Err(error) => {
@@ -203,10 +243,43 @@ impl Stage {
         }
     }
 
+    /// Makes the indexes, which are described in the data set and so change it.
+    fn index(
+        &self,
+        dataset: &PlannedDataset,
+        make_indexes: &MakeIndexes<'_>,
+        staged: Staged,
+    ) -> io::Result<Staged> {
+        // That of a data set which was here before says nothing of this one.
+        let _ = fs::remove_file(self.directory.join(format!("{}.sas7bndx", dataset.name)));
+        if dataset.indexes.is_empty() {
+            return Ok(staged);
+        }
+        make_indexes(&self.directory, &dataset.name, &dataset.indexes)?;
+        Ok(Staged {
+            indexes: dataset.indexes.clone(),
+            file_bytes: fs::metadata(self.path(dataset))?.len(),
+            ..staged
+        })
+    }
+
+    /// What is about to be made anew is not known until it is whole.
+    fn forget(&self, name: &str) -> io::Result<()> {
+        let mut manifest = self.lock();
+        if manifest.remove(name).is_none() {
+            return Ok(());
+        }
+        self.write_manifest(&manifest)
+    }
+
     fn remember(&self, name: &str, staged: Staged) -> io::Result<()> {
         let mut manifest = self.lock();
         manifest.insert(name.to_owned(), staged);
-        let bytes = serde_json::to_vec_pretty(&*manifest).map_err(io::Error::other)?;
+        self.write_manifest(&manifest)
+    }
+
+    fn write_manifest(&self, manifest: &BTreeMap<String, Staged>) -> io::Result<()> {
+        let bytes = serde_json::to_vec_pretty(manifest).map_err(io::Error::other)?;
         let beside = self.directory.join("stage.json.new");
         fs::write(&beside, bytes)?;
         fs::rename(beside, self.directory.join(MANIFEST))
@@ -226,14 +299,29 @@ fn recipe_hash(text: &str) -> String {
     format!("{:016x}", hash.sum)
 }
 
-/// Page size and alignment that the plan's options ask for.
-fn shape(plan: &Plan) -> (u64, bool) {
-    let bufsize = plan
-        .options
-        .get("BUFSIZE")
-        .and_then(|text| base::units::parse_size(text));
-    let aligned = !plan.options.contains_key("NOALIGNSASIOFILES");
-    (bufsize.map_or(65_536, |size| size.0), aligned)
+fn file_name(dataset: &PlannedDataset) -> String {
+    match dataset.format {
+        Format::Sas7bdat => format!("{}.sas7bdat", dataset.name),
+        Format::Csv => format!("{}.csv", dataset.name),
+    }
+}
+
+/// Page size, alignment and compression that the plan's options ask for. Data are staged compressed
+/// only for a variant of the suite: an option of a run is about what its jobs write.
+fn shape_of(plan: &Plan, dataset: &PlannedDataset) -> Shape {
+    let option = |name: &str| plan.options.get(name).map(String::as_str);
+    let bufsize = option("BUFSIZE").and_then(base::units::parse_size);
+    let compress = option("COMPRESS").filter(|_| plan.variant.is_some());
+    let compress = compress.unwrap_or_default().to_ascii_uppercase();
+    Shape {
+        page_bytes: dataset.bufsize.or(bufsize).map_or(65_536, |size| size.0),
+        aligned: !plan.options.contains_key("NOALIGNSASIOFILES"),
+        compression: match compress.as_str() {
+            "BINARY" => Compressed::Binary,
+            "CHAR" | "YES" | "ON" => Compressed::Char,
+            _ => Compressed::No,
+        },
+    }
 }
 
 fn write(
@@ -246,46 +334,63 @@ fn write(
     let (recipe_name, text) = &dataset.recipe;
     let recipe = Recipe::parse(recipe_name, text).map_err(io::Error::other)?;
     let generator = Generator::new(&recipe, dataset.seed);
-    let (page_bytes, aligned) = shape(plan);
-    let options = WriteOptions {
-        name: dataset.name.to_ascii_uppercase(),
-        page_bytes: u32::try_from(page_bytes).map_err(io::Error::other)?,
-        aligned_header: aligned,
-        compression: Compression::None,
-        created: CREATED,
-        page_mask: u32::try_from(dataset.seed & 0xFFFF_FFFF).map_err(io::Error::other)?,
-        ..WriteOptions::default()
+    let shape = shape_of(plan, dataset);
+    let file = File::create(path)?;
+    let on_progress = |bytes: u64| {
+        progress.fetch_add(bytes, Ordering::Relaxed);
+        !stop.load(Ordering::Relaxed)
     };
-    let sink = FileSink(File::create(path)?);
-    let mut writer =
-        Writer::create(sink, generator.variables(), options).map_err(io::Error::other)?;
-    let mut hash = RowHash::default();
-    let whole = recipe::write_rows(
-        &generator,
-        dataset.rows,
-        &mut writer,
-        Some(&mut hash),
-        |bytes| {
-            progress.fetch_add(bytes, Ordering::Relaxed);
-            !stop.load(Ordering::Relaxed)
-        },
-    )
-    .map_err(plain)?;
-    if !whole {
-        return Err(io::Error::from(io::ErrorKind::Interrupted));
-    }
-    let (FileSink(file), written) = writer.finish().map_err(plain)?;
-    file.sync_all()?;
+    let (hash, file_bytes) = match dataset.format {
+        Format::Sas7bdat => write_data_set(dataset, &generator, shape, file, on_progress)?,
+        Format::Csv => csv::write(&generator, dataset.rows, file, on_progress)?,
+    };
     Ok(Staged {
         recipe: recipe_name.clone(),
         recipe_hash: recipe_hash(text),
         seed: dataset.seed,
         rows: dataset.rows,
         row_hash: format!("{:016x}", hash.sum),
-        page_bytes,
-        aligned,
-        file_bytes: written.bytes,
+        page_bytes: shape.page_bytes,
+        aligned: shape.aligned,
+        compression: shape.compression,
+        indexes: Vec::new(),
+        file_bytes,
     })
+}
+
+/// Returns the hash of the rows and the length of the file.
+fn write_data_set(
+    dataset: &PlannedDataset,
+    generator: &Generator,
+    shape: Shape,
+    file: File,
+    on_progress: impl FnMut(u64) -> bool,
+) -> io::Result<(RowHash, u64)> {
+    let options = WriteOptions {
+        name: dataset.name.to_ascii_uppercase(),
+        page_bytes: u32::try_from(shape.page_bytes).map_err(io::Error::other)?,
+        aligned_header: shape.aligned,
+        compression: match shape.compression {
+            Compressed::No => Compression::None,
+            Compressed::Char => Compression::Char,
+            Compressed::Binary => Compression::Binary,
+        },
+        created: CREATED,
+        page_mask: u32::try_from(dataset.seed & 0xFFFF_FFFF).map_err(io::Error::other)?,
+        ..WriteOptions::default()
+    };
+    let mut writer =
+        Writer::create(FileSink(file), generator.variables(), options).map_err(io::Error::other)?;
+    let mut hash = RowHash::default();
+    let rows = dataset.rows;
+    let whole = recipe::write_rows(generator, rows, &mut writer, Some(&mut hash), on_progress)
+        .map_err(plain)?;
+    if !whole {
+        return Err(io::Error::from(io::ErrorKind::Interrupted));
+    }
+    let (FileSink(file), written) = writer.finish().map_err(plain)?;
+    file.sync_all()?;
+    Ok((hash, written.bytes))
 }
 
 /// The operating system's error inside the codec's, so that a full disk stays recognisable.

@@ -2,6 +2,8 @@
 //! multiset of rows as was staged; when it does not, input and output are compared with the seed and
 //! the first wrong row is named.
 
+pub mod checks;
+
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io;
@@ -17,9 +19,24 @@ use sas7bdat::{Endian, Reader};
 
 use crate::plan::PlannedDataset;
 
-/// Checks that `path` holds `expected` rows in the order of `by`. Returns what is wrong.
-pub fn sorted_same_rows(path: &Path, by: &[String], expected: RowHash) -> Vec<String> {
-    match read_sorted(path, by) {
+/// Whether rows of the same key are in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Yes.
+    Ties,
+    /// No: each key comes once.
+    NoTies,
+}
+
+/// Checks that `path` is in the order of `by` and, if it is known, holds the `expected` rows. Returns
+/// what is wrong.
+pub fn sorted_same_rows(
+    path: &Path,
+    by: &[String],
+    order: Order,
+    expected: Option<RowHash>,
+) -> Vec<String> {
+    match read_sorted(path, by, order) {
         Err(message) => vec![message],
         Ok(Seen { unsorted_row, hash }) => {
             let mut findings = Vec::new();
@@ -30,6 +47,7 @@ pub fn sorted_same_rows(path: &Path, by: &[String], expected: RowHash) -> Vec<St
                     by.join(" ")
                 ));
             }
+            let expected = expected.unwrap_or(hash);
             if hash.rows != expected.rows {
                 let (there, wanted) = (hash.rows, expected.rows);
                 findings.push(format!("{file}: {there} rows instead of {wanted}"));
@@ -49,7 +67,12 @@ struct Seen {
     hash: RowHash,
 }
 
-fn read_sorted(path: &Path, by: &[String]) -> Result<Seen, String> {
+/// Reads all rows.
+fn read_rows(path: &Path) -> Result<RowHash, String> {
+    read_sorted(path, &[], Order::Ties).map(|seen| seen.hash)
+}
+
+fn read_sorted(path: &Path, by: &[String], order: Order) -> Result<Seen, String> {
     let explain = |error: sas7bdat::Error| format!("{}: failed to {error}", path.display());
     let mut reader = open(path)?;
     let metadata = reader.metadata();
@@ -76,11 +99,18 @@ fn read_sorted(path: &Path, by: &[String]) -> Result<Seen, String> {
     let mut rows = 0u64;
     let mut last: Vec<u8> = Vec::new();
     while let Some(row) = reader.next_row().map_err(explain)? {
-        if !last.is_empty() && key.compare(&last, row) == Ordering::Greater {
-            unsorted_row.get_or_insert(rows + 1);
+        if !by.is_empty() {
+            let in_order = rows == 0
+                || match order {
+                    Order::Ties => key.compare(&last, row) != Ordering::Greater,
+                    Order::NoTies => key.compare(&last, row) == Ordering::Less,
+                };
+            if !in_order {
+                unsorted_row.get_or_insert(rows + 1);
+            }
+            last.clear();
+            last.extend_from_slice(row);
         }
-        last.clear();
-        last.extend_from_slice(row);
         hasher.add(row);
         rows += 1;
     }

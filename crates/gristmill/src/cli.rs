@@ -34,6 +34,8 @@ pub struct Cli {
 pub enum Verb {
     /// Run a suite: stage its data, run its jobs, verify their outputs, report
     Run(RunArgs),
+    /// List the suites, explain one, check a folder of your own
+    Suites(SuitesArgs),
     /// Run one SAS-language program in the built-in engine
     Exec(ExecArgs),
     /// Generate, look into, check and convert data sets
@@ -54,7 +56,7 @@ pub enum Verb {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The suite
+    /// The suite: a name of `gristmill suites`, or the path of a folder, such as ./nightly
     #[arg(default_value = "large-sorts")]
     pub suite: String,
     /// Stage input data below this directory
@@ -75,9 +77,24 @@ pub struct RunArgs {
     /// Factor on the paper's rows (1 = the paper's size), or auto [default: demonstration scale]
     #[arg(long, value_name = "F|auto", value_parser = sizes::scale)]
     pub scale: Option<bench::plan::Scale>,
-    /// Jobs [default: as many per core as the suite says]
+    /// Factor on launch times and thinking times [default: 1; at demonstration scale the suite's]
+    #[arg(long, value_name = "F")]
+    pub time_scale: Option<f64>,
+    /// Jobs, of suites that have this parameter [default: as many per core as the suite says]
     #[arg(long, value_name = "N")]
-    pub jobs: Option<u32>,
+    pub jobs: Option<u64>,
+    /// Models, of suites that have this parameter
+    #[arg(long, value_name = "N")]
+    pub models: Option<u64>,
+    /// No more jobs at once than this
+    #[arg(long, value_name = "N")]
+    pub concurrency: Option<u64>,
+    /// Another parameter of the suite; `gristmill suites show SUITE` lists them
+    #[arg(long, value_name = "NAME=N", value_parser = sizes::parameter)]
+    pub parameter: Vec<(String, u64)>,
+    /// A variant of the suite, such as `compressed` of multiuser
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
     /// Physical cores that rates are divided by, and jobs counted by [default: those of the host
     /// within the affinity mask and the cgroup's quota]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -101,6 +118,32 @@ pub struct RunArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `suites`.
+#[derive(Debug, Args)]
+pub struct SuitesArgs {
+    /// What to do [default: list them]
+    #[command(subcommand)]
+    pub what: Option<SuitesVerb>,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to do with suites.
+#[derive(Debug, Subcommand)]
+pub enum SuitesVerb {
+    /// Explain a suite: its sources, data, jobs, launch and checks
+    Show {
+        /// A name, or the path of a folder, such as ./nightly
+        suite: String,
+    },
+    /// Check the folder of a suite: suite.toml, its programs and recipes
+    Check {
+        /// The folder
+        directory: PathBuf,
+    },
 }
 
 /// Arguments of `report`.

@@ -7,4 +7,5 @@ pub mod manual;
 mod record;
 pub mod report;
 pub mod run;
+pub mod suites;
 mod view;

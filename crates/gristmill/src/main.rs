@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.verb {
         Verb::Run(args) => commands::run::run(&args),
+        Verb::Suites(args) => commands::suites::run(&args),
         Verb::Exec(args) => commands::exec::run(&args),
         Verb::Report(args) => commands::report::run(&args),
         Verb::Completions { shell } => commands::manual::completions(shell),

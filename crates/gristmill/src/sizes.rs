@@ -33,3 +33,11 @@ pub fn scale(text: &str) -> Result<bench::plan::Scale, String> {
         .map(bench::plan::Scale::Factor)
         .map_err(|_| "needs a number, such as 0.1, or auto".to_owned())
 }
+
+/// `NAME=N` of `--parameter`.
+pub fn parameter(text: &str) -> Result<(String, u64), String> {
+    let parts = text.split_once('=');
+    parts
+        .and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)))
+        .ok_or_else(|| "needs a name and a whole number, as in models=16".to_owned())
+}

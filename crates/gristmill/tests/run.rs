@@ -383,7 +383,7 @@ fn mistakes_are_answered_with_what_to_do() {
         (
             vec!["run", "nosuch"],
             3,
-            "there is no suite nosuch; there are: large-sorts",
+            "there is no suite nosuch; there are: demand-calibration, large-sorts",
         ),
         (
             vec!["run", "--scale", "much"],

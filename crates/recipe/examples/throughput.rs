@@ -54,7 +54,7 @@ fn main() {
         }
         index * 8
     });
-    for name in NAMES {
+    for name in NAMES.iter().copied() {
         let generator = Generator::new(&named(name).expect("built in"), 1);
         let row_bytes = generator.layout().row_bytes as usize;
         let rows_per_slab = (SLAB_BYTES / row_bytes) as u64;

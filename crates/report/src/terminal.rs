@@ -34,7 +34,10 @@ fn heading(out: &mut String, plan: &RunPlan) {
         &format!(
             "  {}, {} of input, {} ({}), memory {}; {}",
             counted(plan.jobs.len() as u64, "job"),
-            Bytes(plan.jobs.iter().map(|job| job.input_bytes).sum()),
+            Bytes(
+                plan.staged_bytes
+                    .unwrap_or_else(|| { plan.jobs.iter().map(|job| job.input_bytes).sum() })
+            ),
             counted(u64::from(plan.cores), "core"),
             plan.cores_basis,
             Bytes(plan.memory_bytes),

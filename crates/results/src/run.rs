@@ -31,6 +31,21 @@ pub struct RunPlan {
     pub suite: String,
     /// Factor on the paper's rows.
     pub scale: f64,
+    /// Factor on launch times and thinking times.
+    #[serde(default = "one")]
+    pub time_scale: f64,
+    /// Parameters of the suite.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, u64>,
+    /// Variant of the suite.
+    #[serde(default)]
+    pub variant: Option<String>,
+    /// Only large files, to push storage to its limit: throughput can be judged.
+    #[serde(default = "yes")]
+    pub saturating: bool,
+    /// Bytes of all staged inputs; runs of earlier versions have one input for each job.
+    #[serde(default)]
+    pub staged_bytes: Option<u64>,
     /// Seed of the data.
     pub seed: u64,
     /// When it started, seconds since the Unix epoch.
@@ -72,6 +87,23 @@ pub struct JobPlan {
     pub input_bytes: u64,
     /// Macro variables.
     pub symbols: BTreeMap<String, String>,
+    /// Kind of job.
+    #[serde(default)]
+    pub class: Option<String>,
+    /// Kind of user.
+    #[serde(default)]
+    pub persona: Option<String>,
+    /// SAS options that replace the run's.
+    #[serde(default)]
+    pub options: BTreeMap<String, String>,
+}
+
+const fn one() -> f64 {
+    1.0
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// When something happened.

@@ -4,7 +4,7 @@
    Trial by trial, parameters from a shared table are tried on the sales of a cluster of stores: ten small temporary
    data sets each, of which five are deleted at once. Results are kept in the shared mart as the trials go on.
 
-   Set from outside: librefs IN (shared inputs) and MART (shared outputs); model (1 to 750), temp_files, perm_sets,
+   Set from outside: librefs IN (shared inputs) and OUT (the shared mart); model (1 to 750), temp_files, perm_sets,
    seed. */
 
 %let trials = %eval(&temp_files / 10);
@@ -110,7 +110,7 @@ run;
   %let kind = %sysfunc(mod(&number, 20));
 
   %if &kind = 0 %then %do;
-    data mart.m&model._&number(index=(week) keep=store week scenario demand);
+    data out.m&model._&number(index=(week) keep=store week scenario demand);
       call streaminit(%eval(&seed + &number));
       set work.sales(keep=store week units price);
       do scenario = 1 to 20;
@@ -119,7 +119,7 @@ run;
       end;
     run;
 
-    proc means data=mart.m&model._&number noprint;
+    proc means data=out.m&model._&number noprint;
       where week between 40 and 43;
       class scenario;
       var demand;
@@ -127,13 +127,13 @@ run;
     run;
   %end;
   %else %if &kind <= 3 %then %do;
-    data mart.m&model._&number;
+    data out.m&model._&number;
       set work.sales(keep=sale store week promo units price revenue);
       score = revenue * (1 + 0.01 * &number * promo);
     run;
   %end;
   %else %do;
-    data mart.m&model._&number;
+    data out.m&model._&number;
       set work.fit_&trial(keep=week demand fitted residual);
       trial = &trial;
     run;
@@ -152,7 +152,7 @@ run;
 
   /* Every result is read once more before the model counts as calibrated. */
   %do number = 1 %to &perm_sets;
-    proc means data=mart.m&model._&number noprint;
+    proc means data=out.m&model._&number noprint;
       output out=work.check;
     run;
   %end;

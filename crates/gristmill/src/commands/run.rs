@@ -1,5 +1,8 @@
 //! `gristmill run`: stage a suite, run its jobs, verify their outputs, report.
 
+mod dry_run;
+
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +11,7 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use base::units::Bytes;
-use bench::plan::{FreeSpace, HostFacts, Plan, Request, Scale};
+use bench::plan::{FreeSpace, HostFacts, Request, Scale, Use};
 use bench::run::{Config, Directories, Outcome};
 use bench::{marker, plan, suite};
 use results::run::Verdict;
@@ -23,12 +26,14 @@ use crate::ui;
 
 /// Runs the verb.
 pub fn run(args: &RunArgs) -> Result<Exit> {
-    let suite = suite::builtin(&args.suite)?;
+    let suite = suite::find(&args.suite)?;
     let directories = directories(args)?;
-    let host = host_facts(args, &directories)?;
+    let host = host_facts(args, suite.text.name.get_ref(), &directories)?;
     let request = Request {
         scale: args.scale.unwrap_or(Scale::Demonstration),
-        jobs: args.jobs,
+        time_scale: args.time_scale,
+        parameters: parameters(args),
+        variant: args.variant.clone(),
         seed: args.seed,
         options: args
             .option
@@ -38,7 +43,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     };
     let plan = plan::plan(&suite, &request, &host).context("failed to plan the run")?;
     if args.dry_run {
-        ui::data(&describe(&plan, &directories));
+        ui::data(&dry_run::describe(&plan, &directories));
         return Ok(Exit::Good);
     }
     let stop = stop_on_signals()?;
@@ -55,6 +60,18 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let outcome = bench::run::run(&config, &stop, &mut view);
     view.finish();
     tell(args, &outcome?)
+}
+
+fn parameters(args: &RunArgs) -> BTreeMap<String, u64> {
+    let named = [
+        ("jobs", args.jobs),
+        ("models", args.models),
+        ("concurrency", args.concurrency),
+    ];
+    let given = named
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    args.parameter.iter().cloned().chain(given).collect()
 }
 
 fn tell(args: &RunArgs, outcome: &Outcome) -> Result<Exit> {
@@ -110,7 +127,7 @@ fn directories(args: &RunArgs) -> Result<Directories> {
     })
 }
 
-fn host_facts(args: &RunArgs, directories: &Directories) -> Result<HostFacts> {
+fn host_facts(args: &RunArgs, suite: &str, directories: &Directories) -> Result<HostFacts> {
     let cores = host::cores::live();
     let memory = host::memory::live().context("failed to read the size of the memory")?;
     Ok(HostFacts {
@@ -123,7 +140,7 @@ fn host_facts(args: &RunArgs, directories: &Directories) -> Result<HostFacts> {
             ),
         },
         memory: Bytes(memory),
-        free: free_spaces(&args.suite, directories)?,
+        free: free_spaces(suite, directories)?,
     })
 }
 
@@ -142,16 +159,17 @@ fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>>
     let staged = marker::files(&stage).context("failed to look at what is staged")?;
     let staged = staged.iter().map(|(_, bytes)| bytes).sum();
     let uses = [
-        (&directories.data, staged),
-        (&directories.util, 0),
-        (&directories.output, 0),
+        (&directories.data, Use::Data, staged),
+        (&directories.util, Use::Util, 0),
+        (&directories.output, Use::Output, 0),
+        (&directories.work, Use::Work, 0),
     ];
-    for (directory, staged) in uses {
+    for (directory, what, staged) in uses {
         let there = existing(directory);
         let explain = || format!("failed to find the free space at {}", there.display());
         let device = rustix::fs::stat(there).with_context(explain)?.st_dev;
         if let Some((_, space)) = found.iter_mut().find(|(known, _)| *known == device) {
-            space.copies += 1;
+            space.uses.push(what);
             space.free.0 += staged;
             continue;
         }
@@ -161,7 +179,7 @@ fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>>
             FreeSpace {
                 directory: directory.display().to_string(),
                 free: Bytes(answer.f_bavail * answer.f_frsize + staged),
-                copies: 1,
+                uses: vec![what],
             },
         ));
     }
@@ -182,86 +200,4 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
         }
     });
     Ok(stop)
-}
-
-/// The plan as text, for `--dry-run`.
-fn describe(plan: &Plan, directories: &Directories) -> String {
-    let mut lines = vec![
-        format!(
-            "Suite {} at scale {:.6} ({})",
-            plan.suite, plan.scale, plan.scale_reason
-        ),
-        format!(
-            "  {} jobs on {} cores, memory {}",
-            plan.jobs.len(),
-            plan.cores,
-            plan.memory
-        ),
-        format!(
-            "  qualifying: {}",
-            if plan.qualifying {
-                "yes"
-            } else {
-                "no, all files together are less than 3 x memory"
-            }
-        ),
-        format!(
-            "  data    {}  {}",
-            directories.data.display(),
-            plan.input_bytes()
-        ),
-        format!(
-            "  util    {}  {} at the peak",
-            directories.util.display(),
-            plan.input_bytes()
-        ),
-        format!(
-            "  output  {}  {}",
-            directories.output.display(),
-            plan.input_bytes()
-        ),
-        format!("  work    {}", directories.work.display()),
-        format!(
-            "  bytes to move, if every sort spills: {}",
-            Bytes(plan.input_bytes().0 * 4)
-        ),
-        format!("  {}", duration_estimate(plan)),
-    ];
-    lines.extend(plan.notes.iter().map(|note| format!("  {note}")));
-    let options: Vec<String> = plan
-        .options
-        .iter()
-        .map(|(name, value)| {
-            if value.is_empty() {
-                name.clone()
-            } else {
-                format!("{name}={value}")
-            }
-        })
-        .collect();
-    lines.push(format!("  options {}", options.join(" ")));
-    for job in &plan.jobs {
-        let input = &plan.datasets[job.input];
-        lines.push(format!(
-            "  job {:<12} at {:>5.2} s  sorts {} ({} rows, {})",
-            job.name,
-            job.offset_s,
-            input.name,
-            input.rows,
-            input.bytes()
-        ));
-    }
-    lines.join("\n")
-}
-
-/// A range, from the throughput that SAS asks of storage to a tenth of it.
-fn duration_estimate(plan: &Plan) -> String {
-    let moved = (plan.input_bytes().0 * 4) as f64;
-    let at = |mb_per_s_per_core: f64| moved / (mb_per_s_per_core * 1e6 * f64::from(plan.cores));
-    format!(
-        "duration of the sorts: {:.0} s at 100 MB/s per core, {:.0} s at 500 MB/s per core; staging \
-         and verification come on top",
-        at(100.0),
-        at(500.0)
-    )
 }

@@ -36,6 +36,11 @@ pub(super) fn verdict(
             Vec::new(),
         );
     }
+    if !plan.saturating {
+        let reason = "a mixed load does not show what storage can sustain; every job ended and every \
+                      check of its outputs held";
+        return say("not_shown", reason.to_owned(), Vec::new());
+    }
     let Some(value) = aggregate.mb_per_s_per_core else {
         let reason = "the throughput is not known: a job left no record of its steps, or the flush \
                       was not measured";
@@ -160,6 +165,11 @@ mod tests {
             run: "r".to_owned(),
             suite: "s".to_owned(),
             scale: 1.0,
+            time_scale: 1.0,
+            parameters: BTreeMap::new(),
+            variant: None,
+            saturating: true,
+            staged_bytes: Some(1),
             scale_reason: String::new(),
             demonstration: false,
             qualifying: true,
@@ -178,6 +188,9 @@ mod tests {
                 offset_s: 0.0,
                 input_bytes: 1,
                 symbols: BTreeMap::new(),
+                class: None,
+                persona: None,
+                options: BTreeMap::new(),
             }],
         }
     }
@@ -260,6 +273,15 @@ mod tests {
             spoil(&mut plan, &mut job, &mut all);
             assert_eq!(check(&plan, job, &all, &[]), "inconclusive", "{what}");
         }
+    }
+
+    #[test]
+    fn a_mixed_load_shows_no_capability() {
+        let mixed = RunPlan {
+            saturating: false,
+            ..plan()
+        };
+        assert_eq!(check(&mixed, job(), &aggregate(), &[]), "not_shown");
     }
 
     #[test]

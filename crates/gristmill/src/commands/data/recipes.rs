@@ -20,11 +20,7 @@ pub fn find(argument: &str) -> Result<Recipe> {
             NAMES.join(", ")
         );
     }
-    let text = fs::read_to_string(path).with_context(|| {
-        format!(
-            "failed to read the recipe {argument} (the built-in ones are {})",
-            NAMES.join(", ")
-        )
-    })?;
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("failed to read the recipe {argument}"))?;
     Ok(Recipe::parse(argument, &text)?)
 }

@@ -1,0 +1,114 @@
+//! What a run would do, as text.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use base::units::Bytes;
+use bench::plan::{Plan, PlannedJob};
+use bench::run::Directories;
+use bench::suite::expand::rounded;
+
+/// The plan as text, for `--dry-run`.
+pub fn describe(plan: &Plan, directories: &Directories) -> String {
+    let input = plan.input_bytes();
+    let peak = |share: f64| Bytes(rounded(input.0 as f64 * share));
+    let at = |name: &str, path: &Path, bytes: Bytes, when: &str| {
+        format!("  {name:<7} {}  {bytes}{when}", path.display())
+    };
+    let at_once = plan.concurrency.map_or(String::new(), |count| {
+        format!(", no more than {count} at once")
+    });
+    let qualifying = if plan.qualifying {
+        "yes"
+    } else {
+        "no, all files together are less than 3 x memory"
+    };
+    let mut lines = vec![
+        format!(
+            "Suite {} at scale {:.6} ({})",
+            plan.suite, plan.scale, plan.scale_reason
+        ),
+        format!(
+            "  {} jobs on {} cores{at_once}, memory {}",
+            plan.jobs.len(),
+            plan.cores,
+            plan.memory
+        ),
+        format!("  qualifying: {qualifying}"),
+        at("data", &directories.data, input, ""),
+        at(
+            "util",
+            &directories.util,
+            peak(plan.space.util),
+            " at the peak",
+        ),
+        at(
+            "output",
+            &directories.output,
+            peak(plan.space.output),
+            " at the peak",
+        ),
+        at(
+            "work",
+            &directories.work,
+            peak(plan.space.work),
+            " at the peak",
+        ),
+    ];
+    lines.extend(duration_estimate(plan).map(|line| format!("  {line}")));
+    lines.extend(plan.notes.iter().map(|note| format!("  {note}")));
+    lines.push(format!("  options {}", options_text(&plan.options)));
+    let width = plan
+        .jobs
+        .iter()
+        .map(|job| job.name.len())
+        .max()
+        .unwrap_or(0);
+    lines.extend(plan.jobs.iter().map(|job| job_line(plan, job, width)));
+    lines.join("\n")
+}
+
+fn job_line(plan: &Plan, job: &PlannedJob, width: usize) -> String {
+    let inputs: Vec<&str> = job
+        .inputs
+        .iter()
+        .map(|at| plan.datasets[*at].name.as_str())
+        .collect();
+    let start = match job.follows {
+        Some(before) => format!("after {}", plan.jobs[before].name),
+        None => format!("at {:.2} s", job.offset_s),
+    };
+    let read = match inputs.len() {
+        0 => "no staged input".to_owned(),
+        1..=4 => format!("{} ({})", inputs.join(", "), plan.inputs_of(job)),
+        count => format!("{count} inputs ({})", plan.inputs_of(job)),
+    };
+    let own = options_text(&job.options);
+    let line = format!("  job {:<width$}  {start:<12}  {read}  {own}", job.name);
+    line.trim_end().to_owned()
+}
+
+fn options_text(options: &BTreeMap<String, String>) -> String {
+    let options = options.iter().map(|(name, value)| {
+        if value.is_empty() {
+            name.clone()
+        } else {
+            format!("{name}={value}")
+        }
+    });
+    options.collect::<Vec<_>>().join(" ")
+}
+
+/// A range, from the throughput that SAS asks of storage to five times as much; nothing if the suite
+/// does not say what its jobs move.
+fn duration_estimate(plan: &Plan) -> Option<String> {
+    let moved = plan.expected()?;
+    let at =
+        |mb_per_s_per_core: f64| moved.0 as f64 / (mb_per_s_per_core * 1e6 * f64::from(plan.cores));
+    Some(format!(
+        "bytes to move: {moved}, {:.0} s at 100 MB/s per core, {:.0} s at 500 MB/s per core; staging and \
+         verification come on top",
+        at(100.0),
+        at(500.0)
+    ))
+}

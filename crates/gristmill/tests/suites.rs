@@ -1,0 +1,361 @@
+//! `gristmill suites` and `gristmill run` of a suite of a site, as a user meets them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use results::run::{RunDirectory, RunResult};
+use tempfile::TempDir;
+
+const SUITE: &str = r#"
+name = "nightly"
+title = "What runs at night"
+file_per_sortsize_min = 4
+
+[options]
+MEMSIZE = "1G"
+SORTSIZE = "512M"
+
+[parameters.copies]
+value = 3
+demonstration = 2
+
+[parameters.concurrency]
+per_core = 1
+
+[launch]
+rule = "pool"
+
+[demonstration]
+scale = 0.01
+time_scale = 0.001
+
+[classes]
+data = "construction of tables"
+
+[[datasets]]
+names = ["trades"]
+recipe = "trades"
+rows = 200_000
+seed = 7
+indexes = ["branch"]
+
+[[datasets]]
+names = ["list"]
+recipe = "trades"
+format = "csv"
+rows = 10_000
+seed = 7
+
+[[jobs]]
+numbers = "1..copies"
+name = "night_{number}"
+program = "night.sas"
+class = "data"
+symbols = { in = "trades", out = "n{number}", text = "{input_directory}/list.csv", report = "{output_directory}" }
+scaled = { rows = [5_000, 1] }
+timed = { wait = 10 }
+inputs = ["list"]
+checks = [
+    { kind = "sorted", dataset = "n{number}_sorted", by = ["branch", "id"], same_rows_as = "trades" },
+    { kind = "ordered", dataset = "n{number}_sorted", by = ["branch"] },
+    { kind = "distinct", dataset = "n{number}_keys", by = ["branch"], of = "trades" },
+    { kind = "rows", dataset = "n{number}_part_{1..copies}", rows_of = "trades", input_where = "branch = {number}" },
+    { kind = "rows", dataset = "n{number}_text", rows_of = "list" },
+    { kind = "rows", dataset = "n{number}_made", count = "{rows}", times = 2 },
+    { kind = "same-rows", dataset = "n{number}_part_1", same_rows_as = "trades", input_where = "branch = {number}" },
+    { kind = "total", dataset = "n{number}_sums", variable = "n", where = "branch > 1", rows_of = "trades", input_where = "branch > 1" },
+    { kind = "members", dataset = "n{number}_part_{1..copies}" },
+    { kind = "absent", dataset = "n{number}_gone" },
+    { kind = "indexed", dataset = "n{number}_sorted", indexes = ["branch"] },
+    { kind = "lines", file = "n{number}.txt", rows_of = "out.n{number}_sums", header = 1 },
+    { kind = "equal", dataset = "n{number}_sums", digits = 9 },
+    { kind = "equal", dataset = "n{number}_keys", when = { in = "trades" } },
+    { kind = "absent", dataset = "n{number}_sorted", when = { in = "others" } },
+]
+"#;
+
+const RECIPE: &str = r#"
+columns = [
+    { name = "id", kind = "sequence", start = 1 },
+    { name = "branch", kind = "integer", from = 1, to = 9 },
+    { name = "price", kind = "random" },
+    { name = "memo", kind = "character", length = 20, used = 5 },
+]
+"#;
+
+const PROGRAM: &str = r#"
+proc sort data=in.&in out=out.&out._sorted; by branch id; run;
+proc datasets lib=out nolist; modify &out._sorted; index create branch; quit;
+proc sort data=in.&in(keep=branch) out=out.&out._keys nodupkey; by branch; run;
+data out.&out._part_1 out.&out._part_2;
+  set in.&in;
+  where branch = %substr(&out, 2);
+run;
+data out.&out._text;
+  infile "&text" dsd firstobs=2 truncover;
+  length memo $20;
+  input id branch price memo;
+run;
+data out.&out._made;
+  do i = 1 to 2 * &rows; output; end;
+  rc = sleep(&wait, 0.001);
+run;
+proc means data=in.&in noprint nway; class branch; var price; output out=out.&out._sums(drop=_type_ _freq_) n=n sum=total; run;
+data out.&out._gone; x = 1; run;
+proc delete data=out.&out._gone; run;
+data _null_;
+  set out.&out._sums;
+  file "&report/&out..txt";
+  if _n_ = 1 then put 'branch n';
+  put branch n;
+run;
+"#;
+
+/// A folder with the suite, to run in.
+struct Site {
+    directory: TempDir,
+}
+
+impl Site {
+    fn new(suite: &str, program: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().join("nightly");
+        for (name, text) in [
+            ("suite.toml", suite),
+            ("programs/night.sas", program),
+            ("recipes/trades.toml", RECIPE),
+        ] {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Self { directory }
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_gristmill"))
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    }
+
+    fn bench(&self) -> PathBuf {
+        self.directory.path().join("gristmill-bench")
+    }
+
+    fn newest_run(&self) -> RunDirectory {
+        let runs = fs::read_dir(self.bench().join("runs")).unwrap();
+        let newest = runs.map(|entry| entry.unwrap().path()).max().unwrap();
+        RunDirectory::open(&newest)
+    }
+
+    fn result(&self) -> RunResult {
+        self.newest_run()
+            .result()
+            .unwrap()
+            .expect("the run is complete")
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_suite_of_a_site_runs_and_every_kind_of_check_holds() {
+    let site = Site::new(SUITE, PROGRAM);
+    let output = site.output(&["run", "./nightly"]);
+    let table = text(&output.stdout);
+    let result = site.result();
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{table}{}",
+        text(&output.stderr)
+    );
+    assert_eq!(result.verdict.result, "not_shown");
+    assert_eq!(result.jobs.len(), 2);
+    for job in &result.jobs {
+        assert_eq!((job.exit, job.verified), (Some(0), Some(true)), "{job:?}");
+    }
+    let plan = site.newest_run().plan().unwrap();
+    assert_eq!(plan.parameters["copies"], 2);
+    assert_eq!(plan.jobs[0].symbols["rows"], "50");
+    assert_eq!(plan.jobs[0].symbols["wait"], "0.01");
+    assert_eq!(plan.options["SORTSIZE"], "1M");
+    // Nothing is left but what was staged and the run directory.
+    assert_eq!(names(&site.bench()), ["gristmill-nightly", "runs"]);
+    let staged = [
+        ".gristmill",
+        "list.csv",
+        "stage.json",
+        "trades.sas7bdat",
+        "trades.sas7bndx",
+    ];
+    assert_eq!(names(&site.bench().join("gristmill-nightly")), staged);
+}
+
+/// What the program does right, what it does instead, and what is said then.
+const MISTAKES: [(&str, &str, &str); 12] = [
+    (
+        "by branch id;",
+        "by id branch;",
+        "is not in the order of branch id",
+    ),
+    ("nodupkey; by", "; by", "is not in the order of branch"),
+    (
+        "2 * &rows",
+        "3 * &rows",
+        "n1_made.sas7bdat: 150 rows instead of 100",
+    ),
+    (
+        "firstobs=2",
+        "firstobs=3",
+        "n1_text.sas7bdat: 99 rows instead of 100",
+    ),
+    ("= %substr(&out, 2)", "= 3", "rows"),
+    (
+        "var price;",
+        "where branch ne 5; var price;",
+        "n where branch > 1 adds up to",
+    ),
+    (
+        "proc delete data=out.&out._gone;",
+        "proc print data=out.&out._gone;",
+        "n1_gone.sas7bdat: it was to be deleted",
+    ),
+    (
+        "put 'branch n';",
+        "put 'branch' / 'n';",
+        "n1.txt: 11 lines instead of 10",
+    ),
+    (
+        "index create branch;",
+        "label id='x';",
+        "there is no index branch",
+    ),
+    (
+        "data out.&out._part_1 out.&out._part_2",
+        "data out.&out._part_1 out.&out._part_3",
+        "n1_part_2 is missing",
+    ),
+    (
+        "n=n sum=total",
+        "n=n sum(price)=total; run; data out.&out._sums; set out.&out._sums; total + ranuni(0)",
+        "row 1 differs in total, unlike",
+    ),
+    (
+        "data _null_;",
+        "data _null_; set out.nosuch; run; data _null_;",
+        "its log has ERROR: File OUT.NOSUCH.DATA does not exist",
+    ),
+];
+
+#[test]
+fn what_a_program_gets_wrong_is_named() {
+    for (right, wrong, finding) in MISTAKES {
+        let program = PROGRAM.replace(right, wrong);
+        assert_ne!(program, PROGRAM, "{right}");
+        let site = Site::new(SUITE, &program);
+        let output = site.output(&["run", "./nightly"]);
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{wrong}: {}",
+            text(&output.stdout)
+        );
+        let result = site.result();
+        let mut findings = result.jobs.iter().flat_map(|job| &job.findings);
+        let found = findings.clone().any(|one| one.contains(finding));
+        assert!(
+            found,
+            "{finding}: {:?}",
+            findings.by_ref().collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn suites_are_listed_explained_and_checked() {
+    let site = Site::new(SUITE, PROGRAM);
+    let list = text(&site.output(&["suites"]).stdout);
+    for name in [
+        "demand-calibration",
+        "large-sorts",
+        "mixed-8core",
+        "mixed-analytics",
+        "multiuser",
+    ] {
+        assert!(list.contains(&format!("gristmill run {name}")), "{list}");
+        let shown = site.output(&["suites", "show", name]);
+        assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
+        assert!(text(&shown.stdout).contains("Jobs, "), "{name}");
+    }
+    let listed: serde_json::Value =
+        serde_json::from_slice(&site.output(&["suites", "--json"]).stdout).unwrap();
+    // Table 1 of the Isilon paper has 33 jobs; the FA-420 paper launches 101 tests; the survey has 750 models.
+    let jobs = |name: &str| {
+        let suites = listed.as_array().unwrap();
+        suites.iter().find(|suite| suite["name"] == name).unwrap()["jobs"].clone()
+    };
+    assert_eq!(jobs("multiuser"), 33);
+    assert_eq!(jobs("mixed-analytics"), 101);
+    assert_eq!(jobs("mixed-8core"), 34);
+    assert_eq!(jobs("demand-calibration"), 750);
+
+    let checked = site.output(&["suites", "check", "nightly"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
+    let broken = Site::new(
+        &SUITE.replace("class = \"data\"", "class = \"date\""),
+        PROGRAM,
+    );
+    let checked = broken.output(&["suites", "check", "nightly"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let said = text(&checked.stdout);
+    assert!(
+        said.starts_with("nightly/suite.toml:45:9: date is not in [classes]"),
+        "{said}"
+    );
+    let run = broken.output(&["run", "./nightly"]);
+    assert_eq!(run.status.code(), Some(3));
+    assert!(text(&run.stderr).contains("date is not in [classes]"));
+}
+
+#[test]
+fn parameters_and_variants_that_are_not_there_are_named() {
+    let site = Site::new(SUITE, PROGRAM);
+    for (arguments, part) in [
+        (
+            &["run", "large-sorts", "--models", "3"][..],
+            "has no parameter models; it has jobs",
+        ),
+        (
+            &["run", "./nightly", "--parameter", "copies=0"],
+            "copies 0: 1 to 10000 are allowed",
+        ),
+        (
+            &["run", "multiuser", "--variant", "x"],
+            "has no variant x; there are: compressed",
+        ),
+        (
+            &["run", "multiuser", "--time-scale", "-1"],
+            "unexpected argument",
+        ),
+    ] {
+        let output = site.output(arguments);
+        let message = text(&output.stderr);
+        assert!(message.contains(part), "{arguments:?}: {message}");
+    }
+}
