@@ -391,6 +391,10 @@ impl Run<'_> {
             "warm start: nothing was evicted".to_owned()
         } else {
             watcher.phase("evicting");
+            // What was not written yet cannot be dropped.
+            let stage = self.stage.directory();
+            let action = format!("flush the file system of {}", stage.display());
+            cache::flush(stage).map_err(failed(action))?;
             dropped = cache::drop_all().is_ok();
             if dropped {
                 "the page cache of the host was dropped".to_owned()
@@ -707,11 +711,15 @@ fn first_error(log: &Path) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Mean cached share of files, weighted by nothing: they are of one size.
+/// Cached share of files, by their lengths.
 fn cached_share(paths: &[PathBuf]) -> io::Result<Option<f64>> {
-    let mut shares = Vec::new();
+    let (mut cached, mut all) = (0.0, 0.0);
     for path in paths {
-        shares.extend(cache::cached_share(path)?);
+        let length = fs::metadata(path)?.len() as f64;
+        if let Some(share) = cache::cached_share(path)? {
+            cached += share * length;
+            all += length;
+        }
     }
-    Ok((!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64))
+    Ok((all > 0.0).then(|| cached / all))
 }

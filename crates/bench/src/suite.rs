@@ -8,6 +8,7 @@ mod builtin;
 pub mod check;
 pub mod expand;
 pub mod pattern;
+pub mod programs;
 pub mod text;
 pub mod validate;
 

@@ -52,27 +52,95 @@ numbers = "1..copies"
 name = "night_{number}"
 program = "night.sas"
 class = "data"
-symbols = { in = "trades", out = "n{number}", text = "{input_directory}/list.csv", report = "{output_directory}" }
+symbols.in = "trades"
+symbols.out = "n{number}"
+symbols.text = "{input_directory}/list.csv"
+symbols.report = "{output_directory}"
 scaled = { rows = [5_000, 1] }
 timed = { wait = 10 }
 inputs = ["list"]
-checks = [
-    { kind = "sorted", dataset = "n{number}_sorted", by = ["branch", "id"], same_rows_as = "trades" },
-    { kind = "ordered", dataset = "n{number}_sorted", by = ["branch"] },
-    { kind = "distinct", dataset = "n{number}_keys", by = ["branch"], of = "trades" },
-    { kind = "rows", dataset = "n{number}_part_{1..copies}", rows_of = "trades", input_where = "branch = {number}" },
-    { kind = "rows", dataset = "n{number}_text", rows_of = "list" },
-    { kind = "rows", dataset = "n{number}_made", count = "{rows}", times = 2 },
-    { kind = "same-rows", dataset = "n{number}_part_1", same_rows_as = "trades", input_where = "branch = {number}" },
-    { kind = "total", dataset = "n{number}_sums", variable = "n", where = "branch > 1", rows_of = "trades", input_where = "branch > 1" },
-    { kind = "members", dataset = "n{number}_part_{1..copies}" },
-    { kind = "absent", dataset = "n{number}_gone" },
-    { kind = "indexed", dataset = "n{number}_sorted", indexes = ["branch"] },
-    { kind = "lines", file = "n{number}.txt", rows_of = "out.n{number}_sums", header = 1 },
-    { kind = "equal", dataset = "n{number}_sums", digits = 9 },
-    { kind = "equal", dataset = "n{number}_keys", when = { in = "trades" } },
-    { kind = "absent", dataset = "n{number}_sorted", when = { in = "others" } },
-]
+
+[[jobs.checks]]
+kind = "sorted"
+dataset = "n{number}_sorted"
+by = ["branch", "id"]
+same_rows_as = "trades"
+
+[[jobs.checks]]
+kind = "ordered"
+dataset = "n{number}_sorted"
+by = ["branch"]
+
+[[jobs.checks]]
+kind = "distinct"
+dataset = "n{number}_keys"
+by = ["branch"]
+of = "trades"
+
+[[jobs.checks]]
+kind = "rows"
+dataset = "n{number}_part_{1..copies}"
+rows_of = "trades"
+input_where = "branch = {number}"
+
+[[jobs.checks]]
+kind = "rows"
+dataset = "n{number}_text"
+rows_of = "list"
+
+[[jobs.checks]]
+kind = "rows"
+dataset = "n{number}_made"
+count = "{rows}"
+times = 2
+
+[[jobs.checks]]
+kind = "same-rows"
+dataset = "n{number}_part_1"
+same_rows_as = "trades"
+input_where = "branch = {number}"
+
+[[jobs.checks]]
+kind = "members"
+dataset = "n{number}_part_{1..copies}"
+
+[[jobs.checks]]
+kind = "absent"
+dataset = "n{number}_gone"
+
+[[jobs.checks]]
+kind = "indexed"
+dataset = "n{number}_sorted"
+indexes = ["branch"]
+
+[[jobs.checks]]
+kind = "lines"
+file = "n{number}.txt"
+rows_of = "out.n{number}_sums"
+header = 1
+
+[[jobs.checks]]
+kind = "equal"
+dataset = "n{number}_sums"
+digits = 9
+
+[[jobs.checks]]
+kind = "equal"
+dataset = "n{number}_keys"
+when = { in = "trades" }
+
+[[jobs.checks]]
+kind = "absent"
+dataset = "n{number}_sorted"
+when = { in = "others" }
+
+[[jobs.checks]]
+kind = "total"
+dataset = "n{number}_sums"
+variable = "n"
+where = "branch > 1"
+rows_of = "trades"
+input_where = "branch > 1"
 "#;
 
 const RECIPE: &str = r#"
@@ -101,7 +169,11 @@ data out.&out._made;
   do i = 1 to 2 * &rows; output; end;
   rc = sleep(&wait, 0.001);
 run;
-proc means data=in.&in noprint nway; class branch; var price; output out=out.&out._sums(drop=_type_ _freq_) n=n sum=total; run;
+proc means data=in.&in noprint nway;
+  class branch;
+  var price;
+  output out=out.&out._sums(drop=_type_ _freq_) n=n sum=total;
+run;
 data out.&out._gone; x = 1; run;
 proc delete data=out.&out._gone; run;
 data _null_;
@@ -326,6 +398,13 @@ fn suites_are_listed_explained_and_checked() {
     let said = text(&checked.stdout);
     assert!(
         said.starts_with("nightly/suite.toml:45:9: date is not in [classes]"),
+        "{said}"
+    );
+    let program = PROGRAM.replace("&rows", "&row");
+    let checked = Site::new(SUITE, &program).output(&["suites", "check", "nightly"]);
+    let said = text(&checked.stdout);
+    assert!(
+        said.starts_with("nightly/programs/night.sas:15:19: &row is used and never given"),
         "{said}"
     );
     let run = broken.output(&["run", "./nightly"]);

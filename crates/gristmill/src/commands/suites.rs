@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use base::units::Bytes;
 use bench::plan::{self, HostFacts, Plan, Request, Scale};
 use bench::suite::text::{Dataset, Job, On, Place, Rule};
-use bench::suite::{self, Suite};
+use bench::suite::{self, Suite, programs};
 use serde::Serialize;
 
 use crate::cli::{SuitesArgs, SuitesVerb};
@@ -246,25 +247,30 @@ fn job_line(job: &Job, launches: usize) -> String {
     )
 }
 
-fn check(directory: &std::path::Path) -> Result<Exit> {
-    match suite::folder(directory) {
+fn check(directory: &Path) -> Result<Exit> {
+    let mistakes = match suite::folder(directory) {
         Ok(suite) => {
             let small = planned(&suite, Scale::Demonstration)?;
-            ui::say(&format!(
-                "{}: {} jobs, {} of input at demonstration scale; nothing wrong",
-                suite.file,
-                small.jobs.len(),
-                small.input_bytes()
-            ));
-            Ok(Exit::Good)
-        }
-        Err(suite::Error::Mistakes(mistakes)) => {
-            for mistake in &mistakes {
-                ui::data(&mistake.to_string());
+            let procedures = procs::all();
+            let is_procedure = |name: &str| procedures.iter().any(|one| one.name() == name);
+            let mistakes = programs::check(&suite, &small.jobs, &is_procedure);
+            if mistakes.is_empty() {
+                ui::say(&format!(
+                    "{}: {} jobs, {} of input at demonstration scale; nothing wrong",
+                    suite.file,
+                    small.jobs.len(),
+                    small.input_bytes()
+                ));
+                return Ok(Exit::Good);
             }
-            ui::say(&format!("{} mistakes", mistakes.len()));
-            Ok(Exit::No)
+            mistakes
         }
-        Err(error) => Err(error.into()),
+        Err(suite::Error::Mistakes(mistakes)) => mistakes,
+        Err(error) => return Err(error.into()),
+    };
+    for mistake in &mistakes {
+        ui::data(&mistake.to_string());
     }
+    ui::say(&format!("mistakes: {}", mistakes.len()));
+    Ok(Exit::No)
 }
