@@ -64,6 +64,8 @@ pub struct FreeSpace {
     pub free: Bytes,
     /// What goes there.
     pub uses: Vec<Use>,
+    /// Kind of file system, if it is one that nodes share.
+    pub shared: Option<String>,
 }
 
 /// What a run puts on a file system.
@@ -277,7 +279,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         concurrency: concurrency.and_then(|count| usize::try_from(count).ok()),
         parameters: choice.parameters,
         variant: request.variant.clone(),
-        space: text.space,
+        space: space(text, request),
         saturating: text
             .datasets
             .iter()
@@ -301,6 +303,13 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
     options::reduce_sortsize(text, request, &mut plan);
     check_space(&plan, host)?;
     Ok(plan)
+}
+
+fn space(text: &SuiteText, request: &Request) -> Space {
+    let small = text.demonstration.space;
+    small
+        .filter(|_| request.scale == Scale::Demonstration)
+        .unwrap_or(text.space)
 }
 
 fn time_scale(text: &SuiteText, request: &Request) -> Result<f64, Error> {
@@ -375,8 +384,19 @@ fn note_sizes(text: &SuiteText, plan: &mut Plan) {
     }
 }
 
-/// WORK on the file system of the inputs, where the paper had them apart.
+/// WORK on a shared file system, or on that of the inputs where the paper had them apart.
 fn note_places(text: &SuiteText, host: &HostFacts, plan: &mut Plan) {
+    for space in host
+        .free
+        .iter()
+        .filter(|space| space.uses.contains(&Use::Work))
+    {
+        if let Some(kind) = &space.shared {
+            plan.notes.push(format!(
+                "WORK lies on a shared file system ({kind}): grid nodes have it on disks of their own"
+            ));
+        }
+    }
     let on = |place: &Option<suite::text::Place>| place.as_ref().map(|place| place.on);
     let channels = &text.channels;
     if (on(&channels.input), on(&channels.work)) != (Some(On::Shared), Some(On::Local)) {
@@ -473,6 +493,7 @@ mod tests {
             directory: "/d".into(),
             free,
             uses: vec![Use::Data, Use::Output, Use::Work, Use::Util],
+            shared: None,
         };
         HostFacts {
             cores: 4,
@@ -548,6 +569,77 @@ mod tests {
         assert!(
             message.contains("/d") && message.contains("107 GB are free"),
             "{message}"
+        );
+    }
+
+    #[test]
+    fn parts_of_the_multiuser_day_are_scaled_and_what_differs_is_noted() {
+        let suite = builtin("multiuser").unwrap();
+        let mut host = host(100);
+        host.free[0].shared = Some("NFS".to_owned());
+        let small = plan(&suite, &request(Scale::Demonstration), &host).unwrap();
+        assert_eq!(small.jobs.len(), 33);
+        let named = |name: &str| small.jobs.iter().find(|job| job.name == name).unwrap();
+        // 40 minutes and 56 seconds, at 0.03.
+        assert!((named("fscheck_m").offset_s - 72.0).abs() < 1e-9);
+        assert_eq!(named("smallnoise_5").symbols["think"], "1.68");
+        assert_eq!(named("hplogistic_1").options["MEMSIZE"], "64G");
+        let inputs = |name: &str| named(name).inputs.len();
+        assert_eq!(
+            (inputs("rtumble_1"), inputs("sort_1"), inputs("wr_junk_1")),
+            (4, 1, 0)
+        );
+        let notes = small.notes.join("\n");
+        assert!(notes.contains("multiplied by 0.03"), "{notes}");
+        assert!(
+            notes.contains("WORK lies on a shared file system (NFS)"),
+            "{notes}"
+        );
+        assert!(
+            notes.contains("inputs and WORK share the file system of /d"),
+            "{notes}"
+        );
+
+        let mut compressed = request(Scale::Demonstration);
+        compressed.variant = Some("compressed".to_owned());
+        let plan = plan(&suite, &compressed, &host).unwrap();
+        assert_eq!(plan.options["COMPRESS"], "BINARY");
+    }
+
+    #[test]
+    fn launches_of_a_stream_follow_each_other() {
+        let suite = builtin("mixed-analytics").unwrap();
+        let plan = plan(&suite, &request(Scale::Factor(0.001)), &host(100)).unwrap();
+        let place = |name: &str| plan.jobs.iter().position(|job| job.name == name).unwrap();
+        let job = |name: &str| &plan.jobs[place(name)];
+        // Streams of two, two and one launches start with waves 1, 12 and 19, four minutes apart.
+        assert_eq!(job("io_sort_2").follows, Some(place("io_sort_1")));
+        assert_eq!(job("io_sort_3").follows, None);
+        assert!((job("io_sort_3").offset_s - 11.0 * 240.0).abs() < 1e-9);
+        assert_eq!(job("io_sort_5").symbols["in"], "iosort_3");
+        let copies: Vec<u64> = plan
+            .datasets
+            .iter()
+            .filter(|set| set.name.starts_with("iosort_"))
+            .map(|set| set.seed)
+            .collect();
+        assert_eq!(copies, [2, 2, 2], "replicas are identical");
+    }
+
+    #[test]
+    fn a_pool_runs_as_many_at_once_as_was_asked_for() {
+        let suite = builtin("demand-calibration").unwrap();
+        let mut request = request(Scale::Demonstration);
+        request.parameters.insert("concurrency".to_owned(), 5);
+        request.parameters.insert("models".to_owned(), 3);
+        let plan = plan(&suite, &request, &host(100)).unwrap();
+        assert_eq!((plan.concurrency, plan.jobs.len()), (Some(5), 3));
+        assert_eq!(plan.jobs[2].symbols["seed"], "3001");
+        assert_eq!(plan.jobs[2].inputs.len(), 43);
+        assert!(
+            plan.notes
+                .iter()
+                .any(|note| note == "models: 3 instead of 750")
         );
     }
 

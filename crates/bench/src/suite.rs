@@ -290,6 +290,10 @@ symbols = { in = "a{number}", out = "b{number}" }
 kind = "rows"
 dataset = "b{number}"
 rows_of = "a{number}"
+
+[[jobs.checks]]
+kind = "absent"
+dataset = "c"
 "#;
 
     fn small(change: (&str, &str)) -> Result<Suite, Error> {
@@ -356,7 +360,7 @@ rows_of = "a{number}"
     }
 
     /// What is changed, where the mistake is, a part of what is said.
-    const MISTAKES: [((&str, &str), &str, &str); 21] = [
+    const MISTAKES: [((&str, &str), &str, &str); 22] = [
         (
             ("title =", "titel ="),
             "2:1",
@@ -427,6 +431,14 @@ rows_of = "a{number}"
             ("rows_of = \"a{number}\"", "rows_of = \"c{number}\""),
             "33:8",
             "c1 is not among the staged data",
+        ),
+        (
+            (
+                "names = [\"a{1..jobs}\"]",
+                "names = [\"a{1..jobs}\", \"z\"]",
+            ),
+            "22:10",
+            "no job reads z: add it to `inputs`",
         ),
         (
             ("in = \"a{number}\"", "in = \"c{number}\""),

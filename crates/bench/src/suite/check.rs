@@ -88,6 +88,8 @@ pub enum Check {
         dataset: String,
         /// Numbers to so many digits, otherwise exactly.
         digits: Option<u32>,
+        /// Place among the checks of the entry: launches are compared by the same one.
+        place: usize,
     },
 }
 
@@ -166,12 +168,17 @@ pub const fn kind_name(kind: KindOfCheck) -> &'static str {
 /// The check as text, which knows its place.
 struct Reading<'a> {
     text: &'a CheckText,
+    place: usize,
     values: &'a Values,
 }
 
-/// The check with everything put in; `None` if it does not hold for these values (`when`).
-pub fn read(text: &CheckText, values: &Values) -> Result<Option<Check>, Wrong> {
-    let reading = Reading { text, values };
+/// The check at a place of its entry with everything put in; `None` if it does not hold for these values (`when`).
+pub fn read(text: &CheckText, place: usize, values: &Values) -> Result<Option<Check>, Wrong> {
+    let reading = Reading {
+        text,
+        place,
+        values,
+    };
     reading.check_keys()?;
     let applies = |(name, value): (&String, &String)| values.get(name) == Some(value);
     if !text.when.iter().all(applies) {
@@ -347,6 +354,7 @@ impl Reading<'_> {
             KindOfCheck::Equal => Check::Equal {
                 dataset: self.dataset()?,
                 digits: text.digits,
+                place: self.place,
             },
         })
     }

@@ -329,8 +329,8 @@ impl Expanded {
         values.extend(symbols.clone());
         let inputs = self.inputs(job, launching, staged, &symbols, &values);
         let mut checks = Vec::new();
-        for text in &job.checks {
-            match check::read(text, &values) {
+        for (place, text) in job.checks.iter().enumerate() {
+            match check::read(text, place, &values) {
                 Ok(Some(check)) => {
                     if let Some(name) = check.input() {
                         self.find(staged, name, text.kind.span());

@@ -176,6 +176,8 @@ pub struct Demonstration {
     /// Factor on launch times and on `timed` symbols.
     #[serde(default = "one")]
     pub time_scale: f64,
+    /// Instead of [`SuiteText::space`].
+    pub space: Option<Space>,
 }
 
 /// Data sets of one recipe and size.

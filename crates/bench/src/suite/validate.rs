@@ -7,7 +7,8 @@ use std::ops::Range;
 use base::units::Bytes;
 use toml::Spanned;
 
-use super::expand::{Choice, expand};
+use super::check::Check;
+use super::expand::{Choice, Expanded, expand};
 use super::text::{Job, Rule, SuiteText};
 use super::{Suite, Wrong};
 
@@ -43,7 +44,11 @@ pub fn validate(suite: &Suite, name: &str) -> Vec<Wrong> {
         memory: Bytes::gib(16),
         seed: 1,
     };
-    found.0.extend(expand(suite, &choice).wrong);
+    let expanded = expand(suite, &choice);
+    if expanded.wrong.is_empty() {
+        found.unread(text, &expanded);
+    }
+    found.0.extend(expanded.wrong);
     found.0
 }
 
@@ -122,6 +127,26 @@ impl Found {
             }
             if dataset.fixed && dataset.rows.is_none() {
                 self.add(dataset.recipe.span(), "`fixed` goes with rows");
+            }
+        }
+    }
+
+    /// Data that no job reads would be staged in vain.
+    fn unread(&mut self, text: &SuiteText, expanded: &Expanded) {
+        let reads = |place: usize, name: &str| {
+            expanded.jobs.iter().any(|job| {
+                let mut checks = job.checks.iter().filter_map(Check::input);
+                job.inputs.contains(&place) || checks.any(|input| input.eq_ignore_ascii_case(name))
+            })
+        };
+        for (place, dataset) in expanded.datasets.iter().enumerate() {
+            let entry = &text.datasets[dataset.entry];
+            if !reads(place, &dataset.name) {
+                let message = format!(
+                    "no job reads {}: add it to `inputs` of a job, or mark it `unread`",
+                    dataset.name
+                );
+                self.add(entry.recipe.span(), message);
             }
         }
     }

@@ -57,8 +57,8 @@ impl<'a> Checker<'a> {
     /// What is wrong with the outputs of a job; `folder` is the job's in the run directory.
     pub fn check(&mut self, job: &PlannedJob, folder: &Path) -> Vec<String> {
         let mut findings = Vec::new();
-        for (place, check) in job.checks.iter().enumerate() {
-            match self.one(job, place, check, folder) {
+        for check in &job.checks {
+            match self.one(job, check, folder) {
                 Ok(found) => findings.extend(found),
                 Err(message) => findings.push(message),
             }
@@ -66,7 +66,7 @@ impl<'a> Checker<'a> {
         findings
     }
 
-    fn one(&mut self, job: &PlannedJob, place: usize, check: &Check, folder: &Path) -> Findings {
+    fn one(&mut self, job: &PlannedJob, check: &Check, folder: &Path) -> Findings {
         match check {
             Check::Sorted {
                 dataset,
@@ -125,11 +125,18 @@ impl<'a> Checker<'a> {
                 let found = lines(&path).map_err(|error| format!("{}: {error}", path.display()))?;
                 Ok(differs(&path, "lines", found, wanted).into_iter().collect())
             }
-            Check::Equal { dataset, digits } => {
+            Check::Equal {
+                dataset,
+                digits,
+                place,
+            } => {
                 let path = self.evicted(dataset)?;
+                if !path.exists() {
+                    return Err(format!("{}: there is no such file", path.display()));
+                }
                 let first = self
                     .firsts
-                    .entry((job.entry, place))
+                    .entry((job.entry, *place))
                     .or_insert_with(|| path.clone());
                 equal(first, &path, *digits).map(|finding| finding.into_iter().collect())
             }

@@ -151,6 +151,26 @@ fn existing(path: &Path) -> &Path {
         .unwrap_or(Path::new("/"))
 }
 
+/// The kind of a file system that nodes share, by the number in `statfs`.
+fn shared_kind(directory: &Path) -> Result<Option<&'static str>> {
+    let found = rustix::fs::statfs(directory).with_context(|| {
+        format!(
+            "failed to look at the file system of {}",
+            directory.display()
+        )
+    })?;
+    let number = u64::try_from(found.f_type).unwrap_or_default() & 0xFFFF_FFFF;
+    Ok(match number {
+        0x6969 => Some("NFS"),
+        0xFF53_4D42 | 0xFE53_4D42 => Some("SMB"),
+        0x0BD0_0BD0 => Some("Lustre"),
+        0x4750_4653 => Some("GPFS"),
+        0x00C3_6400 => Some("Ceph"),
+        0x1983_0326 => Some("BeeGFS"),
+        _ => None,
+    })
+}
+
 /// Free space per file system, with what the run will put on each.
 fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>> {
     let mut found: Vec<(u64, FreeSpace)> = Vec::new();
@@ -180,6 +200,7 @@ fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>>
                 directory: directory.display().to_string(),
                 free: Bytes(answer.f_bavail * answer.f_frsize + staged),
                 uses: vec![what],
+                shared: shared_kind(there)?.map(str::to_owned),
             },
         ));
     }
