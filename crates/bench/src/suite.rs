@@ -343,6 +343,61 @@ dataset = "c"
     }
 
     #[test]
+    fn the_suite_of_the_guide_is_one() {
+        let guide = include_str!("../../../docs/guide/suites.md");
+        let block = |language: &str| {
+            let (_, rest) = guide.split_once(&format!("```{language}\n")).unwrap();
+            rest.split_once("```").unwrap().0.to_owned()
+        };
+        let programs = [("sort.sas".to_owned(), block("sas"))];
+        let toml = block("toml");
+        let read = |text: String| {
+            let programs = programs.clone().into();
+            read(
+                "nightly/suite.toml".into(),
+                text,
+                "nightly",
+                programs,
+                BTreeMap::new(),
+            )
+        };
+        read(toml.clone()).unwrap();
+        let wrong = read(toml.replace("in = \"trades_2\"", "in = \"trades_3\"")).unwrap_err();
+        let shown = guide
+            .lines()
+            .find(|line| line.contains("trades_3 is not"))
+            .unwrap();
+        let wrong = wrong.to_string();
+        assert!(wrong.lines().any(|line| line == shown.trim()), "{wrong}");
+    }
+
+    #[test]
+    fn the_reference_has_every_key_and_kind() {
+        let reference = include_str!("../../../docs/reference/suites.md");
+        let text = include_str!("suite/text.rs");
+        let fields = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("pub "));
+        let fields = fields.filter_map(|field| field.split_once(": "));
+        for (field, _) in fields.filter(|(field, _)| *field != "condition") {
+            let written = [
+                format!("`{field}`"),
+                format!("[{field}"),
+                format!("{field} ="),
+                format!("[[{field}"),
+            ];
+            assert!(
+                written.iter().any(|one| reference.contains(one)),
+                "{field} is not described"
+            );
+        }
+        for kind in check::KINDS {
+            let kind = format!("`\"{}\"`", check::kind_name(kind));
+            assert!(reference.contains(&kind), "{kind} is not described");
+        }
+    }
+
+    #[test]
     fn a_suite_of_a_site_is_a_folder() {
         let root = tempfile::tempdir().unwrap();
         let own = root.path().join("own");

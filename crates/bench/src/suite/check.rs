@@ -148,6 +148,22 @@ fn keys(kind: KindOfCheck) -> (&'static [&'static str], &'static [&'static str])
     }
 }
 
+/// All kinds.
+#[cfg(test)]
+pub const KINDS: [KindOfCheck; 11] = [
+    KindOfCheck::Sorted,
+    KindOfCheck::Ordered,
+    KindOfCheck::Rows,
+    KindOfCheck::SameRows,
+    KindOfCheck::Total,
+    KindOfCheck::Distinct,
+    KindOfCheck::Indexed,
+    KindOfCheck::Absent,
+    KindOfCheck::Members,
+    KindOfCheck::Lines,
+    KindOfCheck::Equal,
+];
+
 /// The name of a kind in suite.toml.
 pub const fn kind_name(kind: KindOfCheck) -> &'static str {
     match kind {

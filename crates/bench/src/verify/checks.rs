@@ -129,18 +129,23 @@ impl<'a> Checker<'a> {
                 dataset,
                 digits,
                 place,
-            } => {
-                let path = self.evicted(dataset)?;
-                if !path.exists() {
-                    return Err(format!("{}: there is no such file", path.display()));
-                }
-                let first = self
-                    .firsts
-                    .entry((job.entry, *place))
-                    .or_insert_with(|| path.clone());
-                equal(first, &path, *digits).map(|finding| finding.into_iter().collect())
-            }
+            } => self.equal_launches((job.entry, *place), dataset, *digits),
         }
+    }
+
+    /// Compares an output with that of the first launch that left one.
+    fn equal_launches(
+        &mut self,
+        place: (usize, usize),
+        dataset: &str,
+        digits: Option<u32>,
+    ) -> Findings {
+        let path = self.evicted(dataset)?;
+        if !path.exists() {
+            return Err(format!("{}: there is no such file", path.display()));
+        }
+        let first = self.firsts.entry(place).or_insert_with(|| path.clone());
+        equal(first, &path, digits).map(|finding| finding.into_iter().collect())
     }
 
     fn path(&self, dataset: &str) -> PathBuf {
