@@ -21,7 +21,7 @@ use crate::marker::{self, Holds, InUse};
 use crate::orphans;
 use crate::plan::{Plan, PlannedDataset, PlannedJob};
 use crate::stage::Stage;
-use crate::suite::expand::DIRECTORIES;
+use crate::suite::expand::{DIRECTORIES, names_input};
 use crate::suite::text::Format;
 use crate::verify;
 use crate::verify::checks::{Checker, Executed};
@@ -652,7 +652,7 @@ impl Run<'_> {
             let mut reads = inputs
                 .filter(|input| input.name.eq_ignore_ascii_case(&name))
                 .peekable();
-            if reads.peek().is_none() {
+            if reads.peek().is_none() && is_always_read(job, &dataset.name) {
                 let name = &dataset.name;
                 findings.push(format!("the job left no record of having read {name}"));
             }
@@ -687,6 +687,12 @@ impl Run<'_> {
             Err(message) => Some(message),
         }
     }
+}
+
+/// Whether a job reads an input whatever its parameters are: one that its macro variables name.
+fn is_always_read(job: &PlannedJob, dataset: &str) -> bool {
+    let mut symbols = job.symbols.iter();
+    symbols.any(|(name, value)| names_input(name) && value.eq_ignore_ascii_case(dataset))
 }
 
 fn text(path: &Path) -> String {

@@ -219,9 +219,14 @@ impl Site {
     }
 
     fn newest_run(&self) -> RunDirectory {
-        let runs = fs::read_dir(self.bench().join("runs")).unwrap();
-        let newest = runs.map(|entry| entry.unwrap().path()).max().unwrap();
-        RunDirectory::open(&newest)
+        self.newest_run_of("nightly")
+    }
+
+    fn newest_run_of(&self, suite: &str) -> RunDirectory {
+        let runs = names(&self.bench().join("runs"));
+        let mut of_suite = runs.iter().filter(|name| name.starts_with(suite));
+        let newest = of_suite.next_back().expect("there is a run");
+        RunDirectory::open(&self.bench().join("runs").join(newest))
     }
 
     fn result(&self) -> RunResult {
@@ -356,6 +361,42 @@ fn what_a_program_gets_wrong_is_named() {
             "{finding}: {:?}",
             findings.by_ref().collect::<Vec<_>>()
         );
+    }
+}
+
+/// Small enough for a test; the launches of the papers' timing all at once.
+#[test]
+fn built_in_suites_run_and_their_checks_hold() {
+    let site = Site::new(SUITE, PROGRAM);
+    for (arguments, jobs) in [
+        (
+            &["mixed-8core", "--scale", "0.0002", "--time-scale", "0"][..],
+            34,
+        ),
+        (
+            &[
+                "demand-calibration",
+                "--scale",
+                "0.001",
+                "--models",
+                "2",
+                "--parameter",
+                "temp_files=40",
+                "--parameter",
+                "perm_sets=20",
+                "--variant",
+                "no-locks",
+            ],
+            2,
+        ),
+    ] {
+        let output = site.output(&[&["run"], arguments].concat());
+        let result = site.newest_run_of(arguments[0]).result().unwrap().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+        assert_eq!(result.verdict.result, "not_shown");
+        assert_eq!(result.jobs.len(), jobs);
+        let verified = |job: &results::run::JobResult| job.verified == Some(true);
+        assert!(result.jobs.iter().all(verified), "{:?}", result.jobs);
     }
 }
 

@@ -458,7 +458,7 @@ impl Expanded {
 }
 
 /// Whether a macro variable names an input: `in`, `in2` and so on.
-fn names_input(name: &str) -> bool {
+pub fn names_input(name: &str) -> bool {
     let number = name.to_ascii_lowercase();
     let number = number.strip_prefix("in");
     number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
