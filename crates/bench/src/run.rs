@@ -646,26 +646,28 @@ impl Run<'_> {
             if dataset.format == Format::Csv {
                 continue;
             }
-            let staged = self.stage.staged(&dataset.name).map(|known| known.row_hash);
+            let Some(staged) = self.stage.staged(&dataset.name) else {
+                continue;
+            };
             let name = format!("in.{}", dataset.name);
             let inputs = steps.iter().flat_map(|step| &step.inputs);
-            let mut reads = inputs
+            let reads: Vec<&DatasetRecord> = inputs
                 .filter(|input| input.name.eq_ignore_ascii_case(&name))
-                .peekable();
-            if reads.peek().is_none() && is_always_read(job, &dataset.name) {
+                .collect();
+            if reads.is_empty() && is_always_read(job, &dataset.name) {
                 let name = &dataset.name;
                 findings.push(format!("the job left no record of having read {name}"));
             }
-            let wrong = |input: &DatasetRecord| {
-                input.observations > dataset.rows
-                    || (input.observations == dataset.rows && input.row_hash != staged)
-            };
-            if reads.any(wrong) {
+            let is_whole = |input: &&&DatasetRecord| input.observations == dataset.rows;
+            let differs = |input: &DatasetRecord| input.row_hash.as_ref() != Some(&staged.row_hash);
+            if reads.iter().filter(is_whole).any(|input| differs(input)) {
                 findings.push(format!(
                     "the rows that the job read from {} are not those staged",
                     dataset.name
                 ));
                 findings.extend(self.damaged(dataset));
+            } else if !reads.iter().all(|input| is_whole(&input)) {
+                findings.extend(verify::as_staged(&self.stage.path(dataset), &staged));
             }
         }
         Ok(findings)

@@ -18,6 +18,7 @@ use recipe::{Generator, Recipe};
 use sas7bdat::{Endian, Reader};
 
 use crate::plan::PlannedDataset;
+use crate::stage::Staged;
 
 /// Whether rows of the same key are in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +119,25 @@ fn read_sorted(path: &Path, by: &[String], order: Order) -> Result<Seen, String>
         unsorted_row,
         hash: hasher.hash(),
     })
+}
+
+/// Compares the length of a staged file and the rows it says it has with what was staged: for data that
+/// jobs read in part, so that hashes cannot tell.
+pub fn as_staged(path: &Path, staged: &Staged) -> Option<String> {
+    let bytes = std::fs::metadata(path).map(|found| found.len());
+    let bytes = bytes.unwrap_or_default();
+    let rows = open(path).map(|reader| reader.metadata().rows);
+    match rows {
+        Err(message) => Some(message),
+        Ok(rows) if (rows, bytes) != (staged.rows, staged.file_bytes) => Some(format!(
+            "{}: it is not as it was staged: {rows} rows in {bytes} bytes instead of {} in {}; jobs may \
+             only read IN",
+            path.display(),
+            staged.rows,
+            staged.file_bytes
+        )),
+        Ok(_) => None,
+    }
 }
 
 /// Compares a staged file row by row with its seed; names the first row that differs.

@@ -285,7 +285,12 @@ fn a_suite_of_a_site_runs_and_every_kind_of_check_holds() {
 }
 
 /// What the program does right, what it does instead, and what is said then.
-const MISTAKES: [(&str, &str, &str); 12] = [
+const MISTAKES: [(&str, &str, &str); 13] = [
+    (
+        "data out.&out._gone; x = 1; run;",
+        "data out.&out._gone; x = 1; run;\ndata in.trades; set in.trades(obs=9); run;",
+        "trades.sas7bdat: it is not as it was staged: 9 rows in",
+    ),
     (
         "by branch id;",
         "by id branch;",
