@@ -370,6 +370,11 @@ fn note_sizes(text: &SuiteText, plan: &mut Plan) {
             "launch times and thinking times multiplied by {factor}"
         ));
     }
+    let own = text.parameters.contains_key("concurrency");
+    if let Some(count) = plan.concurrency.filter(|_| !own) {
+        plan.notes
+            .push(format!("no more than {count} jobs at once"));
+    }
     for (name, parameter) in &text.parameters {
         let here = plan.parameters.get(name).copied();
         let paper = parameter.value.or(parameter

@@ -129,8 +129,8 @@ fn incomplete(jobs: &[JobResult], events: &[Event]) -> Option<String> {
 fn not_shown(plan: &RunPlan, aggregate: &Aggregate, events: &[Event]) -> Option<String> {
     let reason = if !plan.qualifying {
         "all files together are less than three times the memory: caches may have helped"
-    } else if plan.jobs.len() < plan.cores as usize {
-        "there were fewer jobs than cores: the storage was not asked for enough"
+    } else if at_once(plan) < u64::from(plan.cores) {
+        "there were fewer jobs at once than cores: the storage was not asked for enough"
     } else if !plan.cold {
         "the start was warm"
     } else if !was_cold(aggregate, events) {
@@ -139,6 +139,13 @@ fn not_shown(plan: &RunPlan, aggregate: &Aggregate, events: &[Event]) -> Option<
         return None;
     };
     Some(reason.to_owned())
+}
+
+/// Jobs that could run at once.
+fn at_once(plan: &RunPlan) -> u64 {
+    let jobs = plan.jobs.len() as u64;
+    let allowed = plan.parameters.get("concurrency");
+    allowed.map_or(jobs, |allowed| jobs.min(*allowed))
 }
 
 /// Little of the input was cached; where the file system cannot tell, dropping all caches counts.
@@ -253,10 +260,15 @@ mod tests {
         fn(&mut RunPlan, &mut JobResult, &mut Aggregate),
     );
 
-    const FLAWS: [Flaw; 8] = [
+    const FLAWS: [Flaw; 9] = [
         ("small", |plan, _, _| plan.qualifying = false),
         ("warm", |plan, _, _| plan.cold = false),
         ("few jobs", |plan, _, _| plan.cores = 2),
+        ("few at once", |plan, _, _| {
+            plan.cores = 2;
+            plan.jobs.push(plan.jobs[0].clone());
+            plan.parameters.insert("concurrency".to_owned(), 1);
+        }),
         ("unverified", |_, job, _| job.verified = None),
         ("unfinished", |_, job, _| job.exit = None),
         ("cached", |_, _, all| all.cached_share = Some(0.5)),
