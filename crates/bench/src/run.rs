@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ::io::cache;
+use ::io::{cache, process};
 use base::rowhash::RowHash;
 use base::units::Bytes;
 use results::assemble::assemble;
@@ -590,10 +590,10 @@ impl Run<'_> {
         fs::write(&path, program).map_err(explain)?;
         let mut command = self.exec(folder, name, &path);
         command.push("--row-hashes".to_owned());
-        let output = Command::new(&command[0])
-            .args(&command[1..])
-            .output()
-            .map_err(explain)?;
+        let mut child = Command::new(&command[0]);
+        child.args(&command[1..]).stdin(Stdio::null());
+        process::die_with_parent(&mut child);
+        let output = child.output().map_err(explain)?;
         let log_path = folder.join(format!("{name}.log"));
         if !output.status.success() {
             let said = || {
