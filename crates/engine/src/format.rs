@@ -9,7 +9,7 @@ use sas7bdat::{Format, missing};
 
 pub use self::table::names;
 use self::table::{Entry, Print};
-use self::user::Formats;
+use self::user::{Formats, Label};
 use crate::expr::evaluate::trimmed;
 
 /// `.`, `_` or the letter of a missing value.
@@ -135,7 +135,10 @@ pub fn number(value: f64, format: &Format) -> Option<String> {
 }
 
 /// Width of a format that is written without one.
-pub fn default_width(format: &Format) -> u16 {
+pub fn default_width(format: &Format, formats: &Formats) -> u16 {
+    if let Some(user) = formats.get(&format.name.to_ascii_uppercase()) {
+        return user.width;
+    }
     let entry = Entry::find(&format.name.to_ascii_uppercase());
     entry
         .map(|entry| entry.width)
@@ -143,8 +146,15 @@ pub fn default_width(format: &Format) -> u16 {
         .unwrap_or(12)
 }
 
+/// How often a label may stand for another format.
+const DEPTH_MAX: u32 = 8;
+
 /// How a format prints a number, those of the user first.
 pub fn number_with(value: f64, format: &Format, formats: &Formats) -> Option<String> {
+    number_within(value, format, formats, DEPTH_MAX)
+}
+
+fn number_within(value: f64, format: &Format, formats: &Formats, depth: u32) -> Option<String> {
     let Some(user) = formats.get(&format.name.to_ascii_uppercase()) else {
         return number(value, format);
     };
@@ -153,11 +163,29 @@ pub fn number_with(value: f64, format: &Format, formats: &Formats) -> Option<Str
     } else {
         format.width
     });
-    Some(match user.number(value) {
+    Some(match user.ranges.number(value) {
         // Labels stand at the left, numbers without one at the right.
-        Some(label) => fitted_label(label, width),
-        None => best(value, width.max(1)),
+        Some(Label::Text(label)) => fitted_label(label, width),
+        Some(Label::Picture(picture)) if !value.is_nan() || picture.noedit => {
+            picture.print(value, user.round, width)
+        }
+        Some(Label::Format(inner)) => {
+            let inner = sized_for(inner, width);
+            let text = number_within(value, &inner, formats, depth.checked_sub(1)?)?;
+            right(&text, width)
+        }
+        Some(Label::Picture(_)) | None => best(value, width.max(1)),
     })
+}
+
+/// A format that stands for a label, as wide as the label would be unless it says how wide it is.
+fn sized_for(format: &Format, width: usize) -> Format {
+    let mut format = format.clone();
+    let most = u16::try_from(width).unwrap_or(u16::MAX);
+    if format.width == 0 || format.width > most {
+        format.width = most;
+    }
+    format
 }
 
 fn fitted_label(label: &str, width: usize) -> String {
@@ -167,6 +195,10 @@ fn fitted_label(label: &str, width: usize) -> String {
 
 /// How a character format prints a text; without a width as long as it is.
 pub fn text_with(value: &[u8], format: &Format, formats: &Formats) -> Vec<u8> {
+    text_within(value, format, formats, DEPTH_MAX)
+}
+
+fn text_within(value: &[u8], format: &Format, formats: &Formats, depth: u32) -> Vec<u8> {
     let name = format.name.to_ascii_uppercase();
     if let Some(user) = formats.get(&name) {
         let width = usize::from(if format.width == 0 {
@@ -174,8 +206,14 @@ pub fn text_with(value: &[u8], format: &Format, formats: &Formats) -> Vec<u8> {
         } else {
             format.width
         });
-        let label = user.text(value).map(str::as_bytes);
-        return sized(label.unwrap_or_else(|| trimmed(value)).to_vec(), width);
+        let text = match user.ranges.text(value) {
+            Some(Label::Text(label)) => label.as_bytes().to_vec(),
+            Some(Label::Format(inner)) if depth > 0 => {
+                text_within(value, &sized_for(inner, width), formats, depth - 1)
+            }
+            _ => trimmed(value).to_vec(),
+        };
+        return sized(text, width);
     }
     let text = match Entry::find(&name).map(|entry| entry.print) {
         Some(Print::Text(print)) => print(value),
@@ -540,7 +578,7 @@ mod tests {
 
     #[test]
     fn texts_print() {
-        let none = Formats::new();
+        let none = Formats::default();
         for (text, written, shown) in [
             ("ab", "$4.", "ab  "),
             ("abc", "$char2.", "ab"),

@@ -34,7 +34,7 @@ enum Must {
 use Must::{Equal, Stop};
 
 /// Programs over D.A and D.B that write to O.
-const PROGRAMS: [(Must, &str); 34] = [
+const PROGRAMS: [(Must, &str); 35] = [
     (Equal, "proc sort data=d.a out=o.r; by c; run;"),
     (Equal, "proc means data=d.a noprint; var x y; output out=o.r mean= p50= / autoname; run;"),
     (Equal, "proc means data=d.a noprint; class k; var x; output out=o.r sum=; run;"),
@@ -69,6 +69,8 @@ const PROGRAMS: [(Must, &str); 34] = [
              proc datasets lib=o nolist; modify b; index create k; index create d; quit;"),
     (Equal, "proc format; value f 1-9 = 'few' 10-high = 'many'; run;
              proc freq data=d.a noprint; tables k / out=o.r; format k f.; run;"),
+    (Stop, "data w; set d.a(keep=c i rename=(c=label i=start)); fmtname = 'f'; run;
+            proc format cntlin=w; run;"),
     (Equal, "data o.r; merge d.a d.b(rename=(k=l)); run;"),
     (Equal, "data _null_; declare hash h(ordered:'y'); h.definekey('k'); h.definedata('k', 'x');
              h.definedone(); do until (e); set d.a end=e; rc = h.replace(); end;

@@ -221,7 +221,7 @@ fn list_variables(world: &mut World, metadata: &Metadata, by_position: bool) {
 }
 
 /// `BEST12.`, `8.2`, `$20.`; empty if there is no format.
-fn shown(format: &Format, kind: Kind) -> String {
+pub(crate) fn shown(format: &Format, kind: Kind) -> String {
     if format.name.is_empty() && format.width == 0 {
         return String::new();
     }

@@ -1,21 +1,18 @@
-//! PROC FORMAT: VALUE.
+//! PROC FORMAT: VALUE, PICTURE and INVALUE, and formats in data sets.
 
-use base::diag::Span;
-use engine::failure::Outcome;
-use engine::format::user::{Range, UserFormat};
+mod control;
+mod made;
+mod statements;
+
+use engine::failure::{Failure, Outcome};
 use engine::procedure::{Procedure, Support};
 use engine::session::World;
-use lang::ast::{ProcStep, Token, TokenKind};
-use lang::cursor::{Cursor, Parsed};
-use sas7bdat::missing;
+use lang::ast::{DatasetRef, ProcStep, Token};
+use lang::cursor::Cursor;
 
-use crate::target::unknown;
-
-/// Differences that numbers may have from the end of a range where FUZZ= does not say.
-const FUZZ: f64 = 1e-12;
-
-/// Longest label, characters (SAS 9.4).
-const LABEL_MAX: usize = 32_767;
+use self::control::Choice;
+use self::made::{Budget, Made};
+use crate::target::{dataset_value, unknown};
 
 /// PROC FORMAT.
 pub(crate) struct Formats;
@@ -27,273 +24,131 @@ impl Procedure for Formats {
 
     fn support(&self) -> Support {
         Support {
-            yes: "VALUE of numbers and texts: lists, ranges with LOW, HIGH, `<`, OTHER; DEFAULT=, \
-                  FUZZ=; in WORK",
-            no: "INVALUE, PICTURE, CNTLIN=, CNTLOUT=, FMTLIB, MULTILABEL, permanent libraries",
+            yes: "VALUE, INVALUE and PICTURE of numbers and texts: lists, ranges with LOW, HIGH, `<`, \
+                  OTHER; other formats in brackets, `_SAME_`, `_ERROR_`; DEFAULT=, MIN=, MAX=, FUZZ=, \
+                  UPCASE, JUST, ROUND; PREFIX=, FILL=, MULT=, NOEDIT, DECSEP=, DIG3SEP=, DATATYPE= of \
+                  pictures; CNTLIN=, CNTLOUT= with SELECT and EXCLUDE; in WORK, within MEMSIZE",
+            no: "FMTLIB, PAGE, MULTILABEL, NOTSORTED, REGEXP, LANGUAGE= but English, functions as \
+                 formats, permanent libraries",
         }
     }
 
     fn check(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        // Formats are the session's own and cost nothing; steps that follow name them.
-        self.run(step, world)
+        // Formats are the session's own and cost nothing; steps that follow name them. Data sets
+        // are not touched.
+        let mut request = request(step)?;
+        request.from = None;
+        request.out = None;
+        request.run(step, world)
     }
 
     fn run(&self, step: &ProcStep, world: &mut World) -> Outcome<()> {
-        let mut cursor = Cursor::new(&step.options, &step.span);
-        while let Some(word) = cursor.peek_word() {
-            match word.to_ascii_uppercase().as_str() {
-                "LIB" | "LIBRARY" => {
-                    let span = cursor.span();
-                    let libref = cursor.setting()?.value.unwrap_or_default();
-                    if !libref.eq_ignore_ascii_case("WORK") {
-                        return Err(not_work(&span, &libref).into());
-                    }
+        request(step)?.run(step, world)
+    }
+}
+
+/// Options of the PROC statement.
+struct Request {
+    /// CNTLIN=
+    from: Option<DatasetRef>,
+    /// CNTLOUT=
+    out: Option<DatasetRef>,
+}
+
+fn request(step: &ProcStep) -> Outcome<Request> {
+    let mut cursor = Cursor::new(&step.options, &step.span);
+    let (mut from, mut out) = (None, None);
+    while let Some(word) = cursor.peek_word() {
+        match word.to_ascii_uppercase().as_str() {
+            "LIB" | "LIBRARY" => {
+                let span = cursor.span();
+                let library = cursor.setting()?.value.unwrap_or_default();
+                let known = ["WORK", "WORK.FORMATS"];
+                if !known.iter().any(|one| library.eq_ignore_ascii_case(one)) {
+                    let what = format!("permanent format library {library}");
+                    return Err(Cursor::new(&[], &span).not_yet(what).into());
                 }
-                _ => return Err(unknown(&cursor, "FORMAT", "option")),
             }
+            "CNTLIN" => {
+                cursor.next();
+                from = Some(dataset_value(&mut cursor)?);
+            }
+            "CNTLOUT" => {
+                cursor.next();
+                out = Some(dataset_value(&mut cursor)?);
+            }
+            _ => return Err(unknown(&cursor, "FORMAT", "option")),
         }
-        cursor.expect_end()?;
+    }
+    cursor.expect_end()?;
+    Ok(Request { from, out })
+}
+
+impl Request {
+    fn run(self, step: &ProcStep, world: &mut World) -> Outcome<()> {
+        // They stay beside the steps that follow.
+        let limit = world.options.procedure_memory();
+        let mut budget = Budget::new(limit, world.formats.bytes());
+        if let Some(from) = &self.from {
+            control::read(world, from, &mut budget)?;
+        }
+        // The statements are in memory as long as the step is.
+        let tokens = step.statements.iter().map(|one| one.tokens.len()).sum();
+        budget.take(token_bytes(tokens))?;
+        let mut choice = Choice::default();
         for statement in &step.statements {
             let mut cursor = Cursor::new(&statement.tokens, &statement.span);
-            if !cursor.eat_word("VALUE") {
-                return Err(unknown(&cursor, "FORMAT", "statement"));
+            let word = cursor.peek_word().unwrap_or_default().to_ascii_uppercase();
+            match word.as_str() {
+                "VALUE" | "PICTURE" | "INVALUE" => {
+                    cursor.next();
+                    let (name, made) = match word.as_str() {
+                        "VALUE" => statements::value(&mut cursor, world, &mut budget)?,
+                        "PICTURE" => statements::picture(&mut cursor, &mut budget)?,
+                        _ => statements::invalue(&mut cursor, world, &mut budget)?,
+                    };
+                    keep(world, name, made);
+                }
+                "SELECT" | "EXCLUDE" => {
+                    cursor.next();
+                    choice.read(&mut cursor, word == "EXCLUDE")?;
+                }
+                _ => return Err(unknown(&cursor, "FORMAT", "statement")),
             }
-            let (name, format) = value(&mut cursor)?;
-            let shown = name.clone();
-            let formats = std::sync::Arc::make_mut(&mut world.formats);
-            let already = formats.insert(name, format).is_some();
-            if already {
-                world.note(&format!(
-                    "Format {shown} is already on the library WORK.FORMATS."
-                ));
-            }
-            world.note(&format!("Format {shown} has been output."));
         }
-        Ok(())
+        match &self.out {
+            Some(out) => control::write(world, out, &choice),
+            None => Ok(()),
+        }
     }
 }
 
-fn not_work(span: &Span, libref: &str) -> base::diag::Diagnostic {
-    Cursor::new(&[], span).not_yet(format!("permanent format library {libref}"))
+/// What tokens take with their texts, about.
+fn token_bytes(count: usize) -> u64 {
+    const TEXT: usize = 24;
+    (count * (size_of::<Token>() + TEXT)) as u64
 }
 
-/// A bound of a range.
-enum Bound {
-    Low,
-    High,
-    Other,
-    Number(f64),
-    Text(String),
-}
-
-/// From behind VALUE: the name and its ranges.
-fn value(cursor: &mut Cursor<'_>) -> Parsed<(String, UserFormat)> {
-    let text = cursor.eat_symbol("$");
-    let (name, _) = cursor.expect_name("the name of a format")?;
-    if name.ends_with(|c: char| c.is_ascii_digit()) {
-        return Err(cursor.fail(format!(
-            "The name of a format cannot end with a digit: {name}"
-        )));
-    }
-    let name = format!(
-        "{}{}",
-        if text { "$" } else { "" },
-        name.to_ascii_uppercase()
-    );
-    let mut format = UserFormat {
-        fuzz: FUZZ,
-        ..UserFormat::default()
+/// Makes a format known, as the log tells.
+fn keep(world: &mut World, name: String, made: Made) {
+    let formats = std::sync::Arc::make_mut(&mut world.formats);
+    let shown = name.clone();
+    let (what, already) = match made {
+        Made::Format(format) => ("Format", formats.insert(name, format)),
+        Made::Informat(informat) => ("Informat", formats.insert_informat(name, informat)),
     };
-    options(cursor, &mut format)?;
-    let mut widest = 1;
-    while !cursor.is_at_end() {
-        let width = range(cursor, text, &mut format)?;
-        widest = widest.max(width);
+    if already {
+        world.note(&format!(
+            "{what} {shown} is already on the library WORK.FORMATS."
+        ));
     }
-    if format.width == 0 {
-        format.width = u16::try_from(widest).unwrap_or(u16::MAX);
-    }
-    sort(&mut format);
-    check_overlaps(cursor, &format)?;
-    Ok((name, format))
+    world.note(&format!("{what} {shown} has been output."));
 }
 
-/// `(default=10 fuzz=0)`
-fn options(cursor: &mut Cursor<'_>, format: &mut UserFormat) -> Parsed<()> {
-    if !cursor.eat_symbol("(") {
-        return Ok(());
-    }
-    while !cursor.eat_symbol(")") {
-        let (name, _) = cursor.expect_name("an option of VALUE")?;
-        cursor.expect_symbol("=")?;
-        let number = cursor.expect_number()?;
-        match name.to_ascii_uppercase().as_str() {
-            "DEFAULT" if (1.0..=32_767.0).contains(&number) => {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "the range is checked in the guard"
-                )]
-                let width = number as u16;
-                format.width = width;
-            }
-            "FUZZ" if number >= 0.0 => format.fuzz = number,
-            other => return Err(cursor.not_yet(format!("option {other} of VALUE"))),
-        }
-    }
-    Ok(())
-}
-
-/// `1, 3 - 5, low -< 0 = 'label'`; the width of the label.
-fn range(cursor: &mut Cursor<'_>, text: bool, format: &mut UserFormat) -> Parsed<usize> {
-    let mut ranges = Vec::new();
-    loop {
-        let low = bound(cursor, text)?;
-        let mut above = false;
-        let mut below = false;
-        let mut high = None;
-        if cursor.eat_symbol("<") {
-            above = true;
-            cursor.expect_symbol("-")?;
-            below = cursor.eat_symbol("<");
-            high = Some(bound(cursor, text)?);
-        } else if cursor.eat_symbol("-") {
-            below = cursor.eat_symbol("<");
-            high = Some(bound(cursor, text)?);
-        }
-        ranges.push((low, above, high, below));
-        if !cursor.eat_symbol(",") {
-            break;
-        }
-    }
-    cursor.expect_symbol("=")?;
-    let label = match cursor.next().map(|token| &token.kind) {
-        Some(TokenKind::Text(label, _) | TokenKind::Word(label) | TokenKind::Number(_, label)) => {
-            label.clone()
-        }
-        _ => return Err(cursor.expected("a label in quotes")),
-    };
-    let label: String = label.chars().take(LABEL_MAX).collect();
-    for (low, above, high, below) in ranges {
-        add(cursor, format, (low, above, high, below), &label)?;
-    }
-    Ok(label.chars().count())
-}
-
-type Bounds = (Bound, bool, Option<Bound>, bool);
-
-fn add(cursor: &Cursor<'_>, format: &mut UserFormat, bounds: Bounds, label: &str) -> Parsed<()> {
-    let label = label.to_owned();
-    match bounds {
-        (Bound::Other, _, None, _) => format.other = Some(label),
-        (Bound::Number(only), _, None, _) => format.numbers.push(Range {
-            low: Some(only),
-            above: false,
-            high: Some(only),
-            below: false,
-            label,
-        }),
-        (Bound::Text(only), _, None, _) => format.texts.push(Range {
-            low: Some(only.clone().into_bytes()),
-            above: false,
-            high: Some(only.into_bytes()),
-            below: false,
-            label,
-        }),
-        (
-            low @ (Bound::Low | Bound::Text(_)),
-            above,
-            Some(high @ (Bound::High | Bound::Text(_))),
-            below,
-        ) if matches!(low, Bound::Text(_)) || matches!(high, Bound::Text(_)) => {
-            let bytes = |bound| match bound {
-                Bound::Text(text) => Some(text.into_bytes()),
-                _ => None,
-            };
-            let (low, high) = (bytes(low), bytes(high));
-            format.texts.push(Range {
-                low,
-                above,
-                high,
-                below,
-                label,
-            });
-        }
-        (
-            low @ (Bound::Low | Bound::Number(_)),
-            above,
-            Some(high @ (Bound::High | Bound::Number(_))),
-            below,
-        ) => {
-            let number = |bound| match bound {
-                Bound::Number(value) => Some(value),
-                _ => None,
-            };
-            let (low, high) = (number(low), number(high));
-            if low.zip(high).is_some_and(|(low, high)| low > high) {
-                return Err(cursor.fail("The start of a range is greater than its end"));
-            }
-            format.numbers.push(Range {
-                low,
-                above,
-                high,
-                below,
-                label,
-            });
-        }
-        _ => return Err(cursor.fail("These are not the ends of a range")),
-    }
-    Ok(())
-}
-
-fn bound(cursor: &mut Cursor<'_>, text: bool) -> Parsed<Bound> {
-    let word = cursor.peek_word().map(str::to_ascii_uppercase);
-    let named = match word.as_deref() {
-        Some("LOW") => Some(Bound::Low),
-        Some("HIGH") => Some(Bound::High),
-        Some("OTHER") => Some(Bound::Other),
-        _ => None,
-    };
-    if let Some(named) = named {
-        cursor.next();
-        return Ok(named);
-    }
-    match cursor.peek() {
-        Some(Token {
-            kind: TokenKind::Missing(code),
-            ..
-        }) if !text => {
-            cursor.next();
-            Ok(Bound::Number(missing::encode(*code)))
-        }
-        Some(Token {
-            kind: TokenKind::Text(value, _) | TokenKind::Word(value) | TokenKind::Number(_, value),
-            ..
-        }) if text => {
-            cursor.next();
-            Ok(Bound::Text(value.clone()))
-        }
-        _ if text => Err(cursor.expected("a text, LOW, HIGH or OTHER")),
-        _ => cursor.expect_number().map(Bound::Number),
-    }
-}
-
-fn sort(format: &mut UserFormat) {
-    let key = |range: &Range<f64>| range.low.unwrap_or(f64::NEG_INFINITY);
-    format.numbers.sort_by(|a, b| key(a).total_cmp(&key(b)));
-    format.texts.sort_by(|a, b| a.low.cmp(&b.low));
-}
-
-/// Ranges of numbers must not overlap; where two meet, the first one has the value.
-fn check_overlaps(cursor: &Cursor<'_>, format: &UserFormat) -> Parsed<()> {
-    for pair in format.numbers.windows(2) {
-        let [first, second] = pair else { continue };
-        let end = first.high.unwrap_or(f64::INFINITY);
-        let start = second.low.unwrap_or(f64::NEG_INFINITY);
-        let same = first.low == second.low && first.high == second.high;
-        if !end.is_nan() && (start < end || (same && !start.is_nan())) {
-            return Err(cursor.fail("These ranges of the format overlap or repeat"));
-        }
-    }
-    Ok(())
+/// The step's memory does not suffice.
+fn out_of_memory() -> Failure {
+    Failure::world(
+        "The SAS System stopped processing this step because of insufficient memory: the formats do \
+         not fit into MEMSIZE=.",
+    )
 }

@@ -228,6 +228,7 @@ impl Input {
             scope: &mut scope,
             sites: &mut sites,
             encoding: Some(self.reader.metadata().encoding),
+            formats: &self.events.surroundings.formats,
         };
         let holds = compiler.number(condition)?.lowered();
         let events = Events {

@@ -193,6 +193,7 @@ impl<'a> Builder<'a> {
             encoding: self.pdv.encoding(),
             scope: &mut self.pdv,
             sites: &mut self.sites,
+            formats: &self.world.formats,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::dataset::output::OutputPlan;
 use crate::expr::compile::{Compiler, Scope, Sites};
 use crate::expr::{Number, Slot};
 use crate::failure::{Failure, Outcome};
+use crate::format::user::Formats;
 use crate::library::Member;
 use crate::session::World;
 
@@ -88,7 +89,7 @@ fn target(
     warn(world, pdv, &unknown);
     let condition = options.condition.map(|expr| {
         let name = member.full_name();
-        condition(expr, &written, &name, pdv)
+        condition(expr, &written, &name, pdv, &world.formats)
     });
     Ok(Target {
         condition: condition.transpose()?,
@@ -107,13 +108,20 @@ fn target(
 }
 
 /// WHERE= sees the variables that are written, under the names they are written with.
-fn condition(expr: &Expr, written: &[PdvVariable], dataset: &str, pdv: &Pdv) -> Outcome<Number> {
+fn condition(
+    expr: &Expr,
+    written: &[PdvVariable],
+    dataset: &str,
+    pdv: &Pdv,
+    formats: &Formats,
+) -> Outcome<Number> {
     let mut sites = Sites::default();
     let mut scope = Written { written, dataset };
     Compiler {
         scope: &mut scope,
         sites: &mut sites,
         encoding: pdv.encoding(),
+        formats,
     }
     .number(expr)
 }

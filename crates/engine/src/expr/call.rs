@@ -6,10 +6,12 @@ use sas7bdat::{Format, Kind};
 
 use super::compile::{Compiler, Site};
 use super::function::table::{Entry, Gives};
-use super::function::{random, special};
+use super::function::{conversion, random, special};
 use super::general::General;
 use super::{Number, Text, Value};
 use crate::failure::{Failure, Outcome};
+use crate::format::informat::Informat;
+use crate::format::{is_text_format, number_with};
 
 /// Values with their places, and a format if there is one.
 type Given<'a> = (Vec<(Value, &'a Span)>, Option<&'a FormatRef>);
@@ -36,15 +38,18 @@ impl Compiler<'_> {
             entry = plain;
             values.clear();
         }
+        if entry.name == "INPUT" && format.is_some_and(|format| format.name.starts_with('$')) {
+            entry = conversion::input_text();
+        }
         let wrong = wrong_arguments(entry, name, values.len(), format);
         if let Some(message) = wrong {
             return Err(Failure::at(span, message));
         }
-        let format = format.map(|reference| Format {
-            name: reference.name.to_ascii_uppercase(),
-            width: reference.width,
-            decimals: reference.decimals,
-        });
+        let of_text = matches!(values.first(), Some((Value::Text(_), _)));
+        let format = match format {
+            Some(reference) => Some(self.known_format(entry, reference, of_text)?),
+            None => None,
+        };
         let values = values.into_iter().enumerate();
         let arguments: Vec<Value> = values
             .map(|(index, (value, span))| match entry.kind(index) {
@@ -56,7 +61,7 @@ impl Compiler<'_> {
         let site = self.sites.add(Site::Missing, span);
         self.sites.add(Site::InvalidArgument(entry.name), span);
         self.sites.reads_macros |= matches!(entry.name, "SYMGET" | "SYMEXIST");
-        let length = General::length_of(entry, &arguments, format.as_ref());
+        let length = General::length_of(entry, &arguments, format.as_ref(), self.formats);
         let call = Box::new(General {
             entry,
             arguments,
@@ -68,6 +73,33 @@ impl Compiler<'_> {
             Gives::Number => Value::Number(Number::General(call)),
             _ => Value::Text(Text::General(call)),
         })
+    }
+
+    /// The format of PUT, or the informat of INPUT, which must be there.
+    fn known_format(&self, entry: &Entry, reference: &FormatRef, of_text: bool) -> Outcome<Format> {
+        let mut format = Format {
+            name: reference.name.to_ascii_uppercase(),
+            width: reference.width,
+            decimals: reference.decimals,
+        };
+        let puts = entry.name == "PUT";
+        if puts && of_text && !format.name.starts_with('$') {
+            format.name.insert(0, '$');
+        }
+        let known = match (puts, of_text) {
+            (true, true) => is_text_format(&format.name, self.formats),
+            (true, false) => number_with(0.0, &format, self.formats).is_some(),
+            (false, _) => Informat::find(&format.name, 0, self.formats).is_some(),
+        };
+        if known {
+            return Ok(format);
+        }
+        let what = if puts { "format" } else { "informat" };
+        let message = format!(
+            "The {what} {} was not found or could not be loaded, or is not implemented yet.",
+            format.name
+        );
+        Err(Failure::at(&reference.span, message))
     }
 
     fn given<'a>(&mut self, arguments: &'a [Argument], span: &'a Span) -> Outcome<Given<'a>> {
@@ -110,9 +142,6 @@ fn wrong_arguments(
         ("INPUT", None) => Some(format!(
             "The function {name} needs an informat as its second argument."
         )),
-        ("INPUT", Some(format)) if format.name.starts_with('$') => {
-            Some("INPUT with a character informat is not implemented yet.".to_owned())
-        }
         ("PUT" | "INPUT", Some(_)) | (_, None) => None,
         _ => Some(format!("The function {name} takes no format here.")),
     }

@@ -10,6 +10,7 @@ use super::array::{ArrayLayout, ElementRef};
 use super::function::{OfNumbers, OfText};
 use super::{Arithmetic, Number, Slot, Text, Value};
 use crate::failure::{Failure, Outcome};
+use crate::format::user::Formats;
 
 /// Where names in an expression come from.
 pub trait Scope {
@@ -77,6 +78,8 @@ pub struct Compiler<'a> {
     pub sites: &'a mut Sites,
     /// Encoding of the data that texts of the program meet, as far as it is known.
     pub encoding: Option<Encoding>,
+    /// Formats made by PROC FORMAT, which say how long results of PUT are.
+    pub formats: &'a Formats,
 }
 
 impl Compiler<'_> {

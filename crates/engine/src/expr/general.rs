@@ -8,6 +8,7 @@ use sas7bdat::{Format, missing};
 use super::Value;
 use super::evaluate::Events;
 use super::function::table::{Entry, Gives, Run};
+use crate::format::user::Formats;
 
 /// A call in a compiled expression.
 #[derive(Clone, PartialEq)]
@@ -175,19 +176,34 @@ impl General {
     }
 
     /// Longest text of a call of `entry` with these arguments, bytes.
-    pub fn length_of(entry: &Entry, arguments: &[Value], format: Option<&Format>) -> u32 {
+    pub fn length_of(
+        entry: &Entry,
+        arguments: &[Value],
+        format: Option<&Format>,
+        formats: &Formats,
+    ) -> u32 {
         let first = || arguments.iter().find_map(text_length).unwrap_or(12);
         match entry.gives {
             Gives::Number => 8,
             Gives::SameLength => first(),
             Gives::Length(length) => length,
             Gives::Format => {
-                let width = format.map_or(0, |format| format.width);
-                match width {
-                    0 => {
-                        format.map_or(12, |format| u32::from(crate::format::default_width(format)))
-                    }
+                let width = |format: &Format| match format.width {
+                    0 => u32::from(crate::format::default_width(format, formats)),
                     width => u32::from(width),
+                };
+                format.map_or(12, width)
+            }
+            Gives::Informat => {
+                let width = |format: &Format| match format.width {
+                    0 => formats
+                        .informat(&format.name)
+                        .map_or(0, |user| u32::from(user.width)),
+                    width => u32::from(width),
+                };
+                match format.map_or(0, width) {
+                    0 => first(),
+                    width => width,
                 }
             }
         }

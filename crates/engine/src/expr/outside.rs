@@ -59,6 +59,7 @@ pub fn call(
         scope: &mut Nothing,
         sites: &mut sites,
         encoding: None,
+        formats: &world.formats.clone(),
     };
     let value = compiler
         .value(&expr)

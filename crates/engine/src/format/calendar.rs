@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use crate::datetime::{self, Date, MONTHS, WEEKDAYS};
 
 /// SAS's calendar: 1 January 1582 to 31 December 20000, in days since 1960.
-const DATES: RangeInclusive<f64> = -138_061.0..=6_589_335.0;
+pub(super) const DATES: RangeInclusive<f64> = -138_061.0..=6_589_335.0;
 
-const MONTH_NAMES: [&str; 12] = [
+pub(super) const MONTH_NAMES: [&str; 12] = [
     "January",
     "February",
     "March",

@@ -1,13 +1,17 @@
 //! Informats: numbers, dates and times read from text.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use sas7bdat::{Format, missing};
 
 use super::read_number;
+use super::user::{Formats, UserInformat};
 use crate::datetime::{Date, MONTHS, days_from, days_in_month};
 use crate::expr::evaluate::trimmed;
 
 /// An informat, looked up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Informat {
     /// `w.d`: so many implied decimals.
     Number(u16),
@@ -41,6 +45,8 @@ pub enum Informat {
     Text,
     /// `$CHARw.`: blanks are kept.
     Char,
+    /// One that PROC FORMAT made.
+    User(Arc<UserInformat>),
 }
 
 /// The informats by name, with their default widths.
@@ -76,36 +82,56 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Informat {
-    /// The informat called `name`, upper case, with its default width.
-    pub fn find(name: &str, decimals: u16) -> Option<(Self, u16)> {
+    /// The informat called `name`, upper case, with its default width; those of the user first.
+    pub fn find(name: &str, decimals: u16, formats: &Formats) -> Option<(Self, u16)> {
+        if let Some(user) = formats.informat(name) {
+            return Some((Self::User(user.clone()), user.width));
+        }
         let (_, width, informat) = INFORMATS.iter().find(|(known, ..)| *known == name)?;
-        let informat = match *informat {
+        let informat = match informat {
             Self::Number(_) => Self::Number(decimals),
             Self::Comma(_) => Self::Comma(decimals),
             Self::Percent(_) => Self::Percent(decimals),
-            other => other,
+            other => other.clone(),
         };
         Some((informat, *width))
     }
 
     /// Whether it makes texts.
-    pub const fn is_text(self) -> bool {
-        matches!(self, Self::Text | Self::Char)
+    pub fn is_text(&self) -> bool {
+        match self {
+            Self::User(user) => user.text,
+            other => matches!(other, Self::Text | Self::Char),
+        }
     }
 
-    /// The text in `bytes`.
-    pub fn text(self, bytes: &[u8]) -> &[u8] {
-        if self == Self::Char {
-            return bytes;
+    /// The text in `bytes`; `None` if they are not valid.
+    pub fn text<'a>(&self, bytes: &'a [u8], formats: &Formats) -> Option<Cow<'a, [u8]>> {
+        match self {
+            Self::Char => return Some(Cow::Borrowed(bytes)),
+            Self::User(user) => return user.text(bytes, formats).map(Cow::Owned),
+            _ => {}
         }
         let start = bytes.iter().position(|byte| *byte != b' ');
         let text = &bytes[start.unwrap_or(bytes.len())..];
         // A single period is a missing value.
-        if trimmed(text) == b"." { b"" } else { text }
+        Some(Cow::Borrowed(if trimmed(text) == b"." {
+            b""
+        } else {
+            text
+        }))
     }
 
     /// The number in `bytes`; `None` if there is none.
-    pub fn number(self, bytes: &[u8]) -> Option<f64> {
+    pub fn number_with(&self, bytes: &[u8], formats: &Formats) -> Option<f64> {
+        match self {
+            Self::User(user) => user.number(bytes, formats),
+            standard => standard.number(bytes),
+        }
+    }
+
+    /// As [`Self::number_with`], of an informat that is not the user's.
+    pub(super) fn number(&self, bytes: &[u8]) -> Option<f64> {
         let text = std::str::from_utf8(bytes)
             .ok()?
             .trim_matches([' ', '\0', '\t']);
@@ -118,9 +144,9 @@ impl Informat {
             return Some(missing::encode(code.to_ascii_uppercase()));
         }
         match self {
-            Self::Number(decimals) => plain(text, decimals),
-            Self::Comma(decimals) => commas(text, decimals),
-            Self::Percent(decimals) => commas(text, decimals).map(|value| {
+            Self::Number(decimals) => plain(text, *decimals),
+            Self::Comma(decimals) => commas(text, *decimals),
+            Self::Percent(decimals) => commas(text, *decimals).map(|value| {
                 if text.contains('%') {
                     value / 100.0
                 } else {
@@ -156,15 +182,16 @@ impl Informat {
                     value as f64
                 })
             }
-            Self::Text | Self::Char => None,
+            Self::Text | Self::Char | Self::User(_) => None,
         }
     }
 }
 
 /// The value that `bytes` stand for; `None` if they are not valid, or the informat is unknown.
-pub fn read(bytes: &[u8], format: &Format) -> Option<f64> {
-    let (informat, _) = Informat::find(&format.name.to_ascii_uppercase(), format.decimals)?;
-    informat.number(bytes)
+pub fn read(bytes: &[u8], format: &Format, formats: &Formats) -> Option<f64> {
+    let name = format.name.to_ascii_uppercase();
+    let (informat, _) = Informat::find(&name, format.decimals, formats)?;
+    informat.number_with(bytes, formats)
 }
 
 /// Decimals are implied only where none are written.
@@ -285,6 +312,7 @@ mod tests {
                     width: 0,
                     decimals,
                 },
+                &Formats::default(),
             )
         };
         for (name, decimals, text, value) in [
@@ -325,8 +353,12 @@ mod tests {
 
     #[test]
     fn texts_keep_their_blanks_only_as_char() {
-        assert_eq!(Informat::Text.text(b"  a "), b"a ");
-        assert_eq!(Informat::Text.text(b" . "), b"");
-        assert_eq!(Informat::Char.text(b"  a "), b"  a ");
+        let text = |informat: Informat, bytes| {
+            let formats = Formats::default();
+            informat.text(bytes, &formats).unwrap().into_owned()
+        };
+        assert_eq!(text(Informat::Text, b"  a "), b"a ");
+        assert_eq!(text(Informat::Text, b" . "), b"");
+        assert_eq!(text(Informat::Char, b"  a "), b"  a ");
     }
 }

@@ -1,163 +1,118 @@
-//! Formats made by PROC FORMAT: values and ranges with labels.
+//! Formats and informats made by PROC FORMAT.
+
+mod informat;
+mod picture;
+mod ranges;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::expr::evaluate::{compare_padded, order_key, trimmed};
+use sas7bdat::Format;
 
-/// The formats of a session by upper-case name, `$` included.
-pub type Formats = BTreeMap<String, UserFormat>;
+pub use self::informat::{Reads, UserInformat};
+pub use self::picture::{Datatype, Picture};
+pub use self::ranges::{Ends, Overlap, Ranges, Shown};
+
+/// What PROC FORMAT made in a session: formats and informats by upper-case name, `$` included.
+#[derive(Debug, Clone, Default)]
+pub struct Formats {
+    formats: BTreeMap<String, Arc<UserFormat>>,
+    informats: BTreeMap<String, Arc<UserInformat>>,
+}
 
 /// One format.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UserFormat {
-    /// Numeric ranges, in ascending order.
-    pub numbers: Vec<Range<f64>>,
-    /// Character ranges, in ascending order.
-    pub texts: Vec<Range<Vec<u8>>>,
-    /// OTHER.
-    pub other: Option<String>,
+    /// Values with what is printed for them.
+    pub ranges: Ranges<Label>,
     /// DEFAULT=, or the longest label.
     pub width: u16,
-    /// How far beyond a range a number still belongs to it.
-    pub fuzz: f64,
+    /// MIN= and MAX=.
+    pub limits: (u16, u16),
+    /// ROUND: values of pictures are rounded to whole numbers.
+    pub round: bool,
+    /// Made by PICTURE.
+    pub picture: bool,
 }
 
-/// `low - high = 'label'`
+/// What is printed for a value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Range<T> {
-    /// Least value; `None` is LOW.
-    pub low: Option<T>,
-    /// `low <- …`: the least value itself is not part of it.
-    pub above: bool,
-    /// Greatest value; `None` is HIGH.
-    pub high: Option<T>,
-    /// `… -< high`
-    pub below: bool,
-    /// What is printed.
-    pub label: String,
+pub enum Label {
+    /// A text.
+    Text(Box<str>),
+    /// What another format prints.
+    Format(Box<Format>),
+    /// A number in a template.
+    Picture(Box<Picture>),
+}
+
+impl Label {
+    /// Bytes that it takes beside its own place.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Format(_) => size_of::<Format>(),
+            Self::Picture(picture) => size_of::<Picture>() + picture.template.len(),
+        }
+    }
 }
 
 impl UserFormat {
-    /// The label of a number, if it has one.
-    pub fn number(&self, value: f64) -> Option<&str> {
-        let holds = |range: &&Range<f64>| {
-            let near = |bound: f64| (value - bound).abs() <= self.fuzz;
-            let above = match range.low {
-                // LOW does not reach missing values.
-                None => !value.is_nan(),
-                Some(low) if low.is_nan() || value.is_nan() => order_key(value) >= order_key(low),
-                Some(low) if range.above => value > low && !near(low),
-                Some(low) => value >= low || near(low),
-            };
-            let below = match range.high {
-                None => true,
-                Some(high) if high.is_nan() || value.is_nan() => {
-                    order_key(value) <= order_key(high)
-                }
-                Some(high) if range.below => value < high && !near(high),
-                Some(high) => value <= high || near(high),
-            };
-            above && below
-        };
-        let found = self
-            .numbers
-            .iter()
-            .find(holds)
-            .map(|range| range.label.as_str());
-        found.or(self.other.as_deref())
-    }
-
-    /// The label of a text, if it has one.
-    pub fn text(&self, value: &[u8]) -> Option<&str> {
-        let value = trimmed(value);
-        let holds = |range: &&Range<Vec<u8>>| {
-            let above = range.low.as_ref().is_none_or(|low| {
-                let order = compare_padded(value, low);
-                if range.above {
-                    order.is_gt()
-                } else {
-                    order.is_ge()
-                }
-            });
-            let below = range.high.as_ref().is_none_or(|high| {
-                let order = compare_padded(value, high);
-                if range.below {
-                    order.is_lt()
-                } else {
-                    order.is_le()
-                }
-            });
-            above && below
-        };
-        let found = self
-            .texts
-            .iter()
-            .find(holds)
-            .map(|range| range.label.as_str());
-        found.or(self.other.as_deref())
+    /// Bytes of memory.
+    pub fn bytes(&self) -> u64 {
+        self.ranges.bytes(Label::bytes)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use sas7bdat::missing;
-
-    fn range(low: Option<f64>, high: Option<f64>, below: bool, label: &str) -> Range<f64> {
-        Range {
-            low,
-            above: false,
-            high,
-            below,
-            label: label.to_owned(),
-        }
+impl Formats {
+    /// The format of this upper-case name.
+    pub fn get(&self, name: &str) -> Option<&Arc<UserFormat>> {
+        self.formats.get(name)
     }
 
-    #[test]
-    fn numbers_find_their_range() {
-        let format = UserFormat {
-            numbers: vec![
-                range(
-                    Some(missing::encode(0)),
-                    Some(missing::encode(0)),
-                    false,
-                    "none",
-                ),
-                range(None, Some(10.0), true, "low"),
-                range(Some(10.0), Some(20.0), false, "mid"),
-                range(Some(30.0), None, false, "high"),
-            ],
-            fuzz: 1e-12,
-            ..UserFormat::default()
-        };
-        for (value, label) in [
-            (-5.0, Some("low")),
-            (9.5, Some("low")),
-            (10.0, Some("mid")),
-            (20.0 + 1e-13, Some("mid")),
-            (25.0, None),
-            (1e300, Some("high")),
-            (missing::encode(0), Some("none")),
-            (missing::encode(b'A'), None),
-        ] {
-            assert_eq!(format.number(value), label, "{value}");
-        }
+    /// Whether there is a format of this upper-case name.
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.formats.contains_key(name)
     }
 
-    #[test]
-    fn texts_find_their_range_and_other() {
-        let format = UserFormat {
-            texts: vec![Range {
-                low: Some(b"A".to_vec()),
-                above: false,
-                high: Some(b"C".to_vec()),
-                below: true,
-                label: "first".to_owned(),
-            }],
-            other: Some("rest".to_owned()),
-            ..UserFormat::default()
-        };
-        assert_eq!(format.text(b"B  "), Some("first"));
-        assert_eq!(format.text(b"C"), Some("rest"));
+    /// The informat of this upper-case name.
+    pub fn informat(&self, name: &str) -> Option<&Arc<UserInformat>> {
+        self.informats.get(name)
     }
+
+    /// Keeps a format; true if it takes the place of another.
+    pub fn insert(&mut self, name: String, format: UserFormat) -> bool {
+        self.formats.insert(name, Arc::new(format)).is_some()
+    }
+
+    /// Keeps an informat; true if it takes the place of another.
+    pub fn insert_informat(&mut self, name: String, informat: UserInformat) -> bool {
+        self.informats.insert(name, Arc::new(informat)).is_some()
+    }
+
+    /// All formats by name, those of texts behind those of numbers.
+    pub fn formats(&self) -> impl Iterator<Item = (&str, &UserFormat)> {
+        texts_last(&self.formats)
+    }
+
+    /// All informats by name, those of texts behind those of numbers.
+    pub fn informats(&self) -> impl Iterator<Item = (&str, &UserInformat)> {
+        texts_last(&self.informats)
+    }
+
+    /// Bytes of memory.
+    pub fn bytes(&self) -> u64 {
+        let formats = self.formats.values().map(|one| one.bytes());
+        let informats = self.informats.values().map(|one| one.bytes());
+        formats.chain(informats).sum()
+    }
+}
+
+fn texts_last<T>(all: &BTreeMap<String, Arc<T>>) -> impl Iterator<Item = (&str, &T)> {
+    let of = |text: bool| {
+        let all = all.iter();
+        all.filter(move |(name, _)| name.starts_with('$') == text)
+            .map(|(name, one)| (name.as_str(), one.as_ref()))
+    };
+    of(false).chain(of(true))
 }

@@ -7,6 +7,7 @@ use base::diag::Span;
 use engine::expr::compile::{Compiler, Scope as Variables, Site, Sites};
 use engine::expr::{Slot, Value};
 use engine::failure::{Failure, Outcome};
+use engine::format::user::Formats;
 use engine::session::World;
 use lang::ast::{BinaryOp, Comparison, Expr, ExprKind, UnaryOp, VariableList};
 use sas7bdat::Kind;
@@ -88,15 +89,16 @@ impl Frame {
         let mut bound = expr.clone();
         let mut steps = Vec::new();
         self.bind(&mut bound, &mut steps, world)?;
-        let value = self.value(&bound)?;
+        let value = self.value(&bound, &world.formats)?;
         Ok(Program { steps, value })
     }
 
-    fn value(&mut self, bound: &Expr) -> Outcome<Value> {
+    fn value(&mut self, bound: &Expr, formats: &Formats) -> Outcome<Value> {
         let mut compiler = Compiler {
             scope: &mut Cells(&self.cells),
             sites: &mut self.sites,
             encoding: Some(self.context.encoding()),
+            formats,
         };
         let value = compiler.value(bound)?;
         let converted = self.sites.to_number.first().or(self.sites.to_text.first());
@@ -119,10 +121,8 @@ impl Frame {
     ) -> Outcome<Program> {
         let mut steps = Vec::new();
         let kind = self.name(table, name, span, &mut steps, world)?;
-        let value = self.value(&Expr {
-            kind,
-            span: span.clone(),
-        })?;
+        let span = span.clone();
+        let value = self.value(&Expr { kind, span }, &world.formats)?;
         Ok(Program { steps, value })
     }
 
@@ -181,11 +181,11 @@ impl Frame {
         for child in children_mut(expr) {
             self.bind(child, steps, world)?;
         }
-        self.coalesce(expr)
+        self.coalesce(expr, &world.formats)
     }
 
     /// COALESCE of texts is COALESCEC.
-    fn coalesce(&mut self, expr: &mut Expr) -> Outcome<()> {
+    fn coalesce(&mut self, expr: &mut Expr, formats: &Formats) -> Outcome<()> {
         let ExprKind::Call(name, arguments) = &mut expr.kind else {
             return Ok(());
         };
@@ -193,7 +193,7 @@ impl Frame {
             (name.eq_ignore_ascii_case("COALESCE"), arguments.first())
         {
             let first = first.clone();
-            if matches!(self.value(&first)?, Value::Text(_))
+            if matches!(self.value(&first, formats)?, Value::Text(_))
                 && let ExprKind::Call(name, _) = &mut expr.kind
             {
                 "COALESCEC".clone_into(name);

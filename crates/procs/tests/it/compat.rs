@@ -230,7 +230,9 @@ fn every_format_of_the_list_prints_and_every_informat_reads() {
             assert!(engine::format::number(value, &format).is_some(), "{name}");
         }
     }
+    let formats = engine::format::user::Formats::default();
     for name in informat::names() {
-        assert!(informat::Informat::find(name, 0).is_some(), "{name}");
+        let found = informat::Informat::find(name, 0, &formats);
+        assert!(found.is_some(), "{name}");
     }
 }

@@ -202,7 +202,8 @@ impl Builder<'_> {
                 }
                 TextItem::Value(value, style) => {
                     for target in self.targets_of(value, Some(style))? {
-                        list.items.push(read_item(target, style, span)?);
+                        list.items
+                            .push(read_item(target, style, span, &self.world.formats)?);
                     }
                 }
                 TextItem::Group(values, styles) => {
@@ -232,7 +233,10 @@ impl Builder<'_> {
         }
         for step in in_turn(targets, styles, span)? {
             match step {
-                Turn::Value(target, style) => list.items.push(read_item(target, style, span)?),
+                Turn::Value(target, style) => {
+                    list.items
+                        .push(read_item(target, style, span, &self.world.formats)?);
+                }
                 Turn::Move(pointer) => {
                     let to = self.pointer(pointer, out)?;
                     list.items.push(ReadItem::Move(to));
@@ -490,7 +494,7 @@ fn in_turn<'a>(
     Ok(turns)
 }
 
-fn read_item(target: Target, style: &Style, span: &Span) -> Outcome<ReadItem> {
+fn read_item(target: Target, style: &Style, span: &Span, formats: &Formats) -> Outcome<ReadItem> {
     if style.named {
         let message = format!("Named input ({}=) is not implemented yet.", target.name);
         return Err(Failure::at(span, message));
@@ -504,10 +508,10 @@ fn read_item(target: Target, style: &Style, span: &Span) -> Outcome<ReadItem> {
     let of_variable = || {
         let informat = &target.informat;
         if informat.name.is_empty() && informat.width == 0 {
-            return Ok(standard);
+            return Ok(standard.clone());
         }
         let name = informat.name.to_ascii_uppercase();
-        let found = Informat::find(&name, informat.decimals);
+        let found = Informat::find(&name, informat.decimals, formats);
         found
             .map(|(found, _)| found)
             .ok_or_else(|| unknown_format(&name, span, "informat"))
@@ -519,14 +523,14 @@ fn read_item(target: Target, style: &Style, span: &Span) -> Outcome<ReadItem> {
             tilde,
         } => {
             let informat = match format {
-                Some(format) => informat(format, text)?.0,
+                Some(format) => informat(format, text, formats)?.0,
                 None => of_variable()?,
             };
             let (ampersand, tilde) = (*ampersand, *tilde);
             (ReadForm::List { ampersand, tilde }, informat)
         }
         Form::Formatted(format) => {
-            let (informat, width) = informat(format, text)?;
+            let (informat, width) = informat(format, text, formats)?;
             let width = match (format.width, text) {
                 (0, true) => target.length as usize,
                 (0, false) => usize::from(width),
@@ -561,12 +565,12 @@ fn read_item(target: Target, style: &Style, span: &Span) -> Outcome<ReadItem> {
 }
 
 /// The informat of a style and its default width; a text takes `8.` as `$8.`.
-fn informat(format: &FormatRef, text: bool) -> Outcome<(Informat, u16)> {
+fn informat(format: &FormatRef, text: bool, formats: &Formats) -> Outcome<(Informat, u16)> {
     let mut name = format.name.to_ascii_uppercase();
     if text && name.is_empty() {
         name.push('$');
     }
-    Informat::find(&name, format.decimals)
+    Informat::find(&name, format.decimals, formats)
         .ok_or_else(|| unknown_format(&name, &format.span, "informat"))
 }
 

@@ -97,11 +97,14 @@ impl Running<'_> {
             },
         };
         if value.informat.is_text() {
-            let text = value.informat.text(&bytes);
-            store_text(&slot, &mut self.row, text);
+            let text = value.informat.text(&bytes, &self.world.formats);
+            store_text(&slot, &mut self.row, text.as_deref().unwrap_or_default());
+            if text.is_none() && value.quiet < 2 {
+                self.invalid_data(index, value, from);
+            }
             return Ok(true);
         }
-        let number = value.informat.number(&bytes);
+        let number = value.informat.number_with(&bytes, &self.world.formats);
         store_number(
             &slot,
             &mut self.row,

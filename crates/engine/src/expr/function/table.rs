@@ -35,6 +35,8 @@ pub enum Gives {
     Length(u32),
     /// Text as wide as the format.
     Format,
+    /// Text as wide as the informat, or as long as the argument.
+    Informat,
 }
 
 /// What computes a result.
