@@ -351,6 +351,8 @@ pub enum StatementKind {
     Call(String, Vec<Argument>),
     /// `STOP;`
     Stop,
+    /// `LIST;`
+    List,
     /// `ABORT;`
     Abort,
     /// `RETURN;`
@@ -539,8 +541,26 @@ pub struct FormatRef {
     pub width: u16,
     /// Decimals; 0 if none was given.
     pub decimals: u16,
+    /// What PUT and the functions PUT and INPUT say beside it.
+    pub modifier: FormatModifier,
     /// Where.
     pub span: Span,
+}
+
+/// What stands beside a format or informat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FormatModifier {
+    /// Nothing.
+    #[default]
+    None,
+    /// `-L`: the value stands at the left of its width.
+    Left,
+    /// `-R`: at the right.
+    Right,
+    /// `-C`: in the middle.
+    Center,
+    /// `??` before an informat: nothing is said of invalid data.
+    Silent,
 }
 
 /// An expression.

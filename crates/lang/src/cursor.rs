@@ -1,7 +1,7 @@
 //! Reading a list of tokens with good errors: what the step parser and every procedure use for
 //! their own statements.
 
-use crate::ast::{FormatRef, Setting, Token, TokenKind};
+use crate::ast::{FormatModifier, FormatRef, Setting, Token, TokenKind};
 use crate::finding;
 use crate::keywords::NAME_CHARACTERS_MAX;
 use crate::literal;
@@ -225,6 +225,27 @@ impl<'a> Cursor<'a> {
         Some(format)
     }
 
+    /// `-L`, `-R` or `-C` right behind a format of PUT.
+    pub(crate) fn alignment(&mut self, format: &mut FormatRef) {
+        let close = |at: usize| self.peek_at(at).is_some_and(|token| !token.spaced);
+        let letters = [
+            ("L", FormatModifier::Left),
+            ("R", FormatModifier::Right),
+            ("C", FormatModifier::Center),
+        ];
+        let found = letters
+            .iter()
+            .find(|(letter, _)| self.is_word_at(1, letter));
+        if let Some((_, modifier)) = found
+            && self.at_symbol("-")
+            && close(0)
+            && close(1)
+        {
+            self.index += 2;
+            format.modifier = *modifier;
+        }
+    }
+
     /// `name` or `name=value`.
     pub fn setting(&mut self) -> Parsed<Setting> {
         let (name, span) = self.expect_name("an option")?;
@@ -388,7 +409,14 @@ pub fn format_text(format: &FormatRef) -> String {
     } else {
         format.decimals.to_string()
     };
-    format!("{}{width}.{decimals}", format.name)
+    let (before, after) = match format.modifier {
+        FormatModifier::None => ("", ""),
+        FormatModifier::Left => ("", "-L"),
+        FormatModifier::Right => ("", "-R"),
+        FormatModifier::Center => ("", "-C"),
+        FormatModifier::Silent => ("?? ", ""),
+    };
+    format!("{before}{}{width}.{decimals}{after}", format.name)
 }
 
 /// Tokens as text, blanks as written (several as one).

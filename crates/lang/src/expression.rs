@@ -6,7 +6,8 @@
 //! balanced.
 
 use crate::ast::{
-    Argument, BinaryOp, Comparison, Expr, ExprKind, MethodArgument, Restriction, TokenKind, UnaryOp,
+    Argument, BinaryOp, Comparison, Expr, ExprKind, FormatModifier, MethodArgument, Restriction,
+    TokenKind, UnaryOp,
 };
 use crate::cursor::{Cursor, Parsed};
 use base::diag::Span;
@@ -443,13 +444,19 @@ impl Cursor<'_> {
     }
 
     fn format_argument(&mut self) -> Parsed<Argument> {
-        if self.at_symbol("?") || self.at_symbol("??") {
+        if self.at_symbol("?") && !self.is_symbol_at(1, "?") {
             return Err(self.not_yet("? modifier of the INPUT function"));
         }
-        match self.format_ref() {
-            Some(format) => Ok(Argument::Format(format)),
-            None => Err(self.expected("a format such as BEST12.")),
+        let silent = self.eat_symbol("??") || (self.eat_symbol("?") && self.eat_symbol("?"));
+        let Some(mut format) = self.format_ref() else {
+            return Err(self.expected("a format such as BEST12."));
+        };
+        if silent {
+            format.modifier = FormatModifier::Silent;
+        } else {
+            self.alignment(&mut format);
         }
+        Ok(Argument::Format(format))
     }
 
     fn of_argument(&mut self) -> Parsed<Argument> {

@@ -1,6 +1,6 @@
 //! Literals: formats, quoted texts with a suffix, dates and times.
 
-use crate::ast::{FormatRef, TokenKind};
+use crate::ast::{FormatModifier, FormatRef, TokenKind};
 use crate::keywords::in_name;
 use base::diag::Span;
 
@@ -30,6 +30,7 @@ pub(crate) fn format(text: &str, decimals: &str, span: &Span) -> FormatRef {
         name: name.to_owned(),
         width: saturated(width),
         decimals: saturated(decimals),
+        modifier: FormatModifier::None,
         span: span.clone(),
     }
 }

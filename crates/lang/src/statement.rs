@@ -153,6 +153,7 @@ static STATEMENTS: &[Entry] = &[
     ),
     simple("DELETE", |_, _| Ok(StatementKind::Delete), NOTHING),
     simple("STOP", |_, _| Ok(StatementKind::Stop), NOTHING),
+    simple("LIST", |_, _| Ok(StatementKind::List), NOTHING),
     simple(
         "ABORT",
         |parser, _| {
@@ -221,26 +222,26 @@ static STATEMENTS: &[Entry] = &[
         "INFILE",
         |parser, _| Ok(StatementKind::Infile(parser.cursor.text_file()?)),
         Support::part(
-            "a path, fileref or DATALINES: DLM=, DSD, FIRSTOBS=, OBS=, TRUNCOVER, MISSOVER, FLOWOVER, \
-             STOPOVER, LRECL=, END=, EXPANDTABS",
-            "PAD without TRUNCOVER, DLM= of a variable, DLMSTR=, ENCODING=, FILEVAR=, several files at once",
+            "a path, fileref or DATALINES: DLM= and DLMSTR= (texts or variables), DSD, FIRSTOBS=, OBS=, \
+             TRUNCOVER, MISSOVER, FLOWOVER, STOPOVER, LRECL=, N=, END=, EXPANDTABS",
+            "PAD without TRUNCOVER, ENCODING=, FILEVAR=, several files at once",
         ),
     ),
     simple(
         "INPUT",
         |parser, _| Ok(StatementKind::Input(parser.cursor.text_items(true)?)),
         Support::part(
-            "list (`:` `&` `~` `?` `??`), column, formatted, grouped lists, `@n` `@'text'` `+n` `/` `@` \
-             `@@`",
-            "named input, `#n`",
+            "list (`:` `&` `~` `?` `??`), column, formatted, named (`x=`), grouped lists, `@n` `@'text'` \
+             `+n` `#n` `/` `@` `@@`",
+            "named input in a group, `#n` with a variable",
         ),
     ),
     simple(
         "FILE",
         |parser, _| Ok(StatementKind::File(parser.cursor.text_file()?)),
         Support::part(
-            "a path, fileref or LOG: DLM=, DSD, LRECL=, MOD",
-            "PRINT, PAD, DLM= of a variable, DLMSTR=, ENCODING=, FILEVAR=",
+            "a path, fileref or LOG: DLM=, DLMSTR=, DSD, LRECL=, MOD",
+            "PRINT, PAD, DLM= of a variable, ENCODING=, FILEVAR=",
         ),
     ),
     simple(
@@ -315,7 +316,6 @@ static STATEMENTS: &[Entry] = &[
     refused("DESCRIBE"),
     refused("DISPLAY"),
     refused("EXECUTE"),
-    refused("LIST"),
     refused("LOSTCARD"),
     refused("METHOD"),
     refused("MODIFY"),

@@ -201,7 +201,10 @@ impl Cursor<'_> {
             style.form = columns;
             return Ok(style);
         }
-        let format = self.format_ref();
+        let mut format = self.format_ref();
+        if let Some(format) = format.as_mut().filter(|_| !input) {
+            self.alignment(format);
+        }
         style.dollar |= format
             .as_ref()
             .is_some_and(|format| format.name.starts_with('$'));

@@ -71,6 +71,8 @@ pub(super) enum Operation {
     Stop,
     /// Ends the step as an error does.
     Abort(Span),
+    /// LIST.
+    List,
     /// A DO loop.
     Loop(Box<Loop>),
     /// Out of the innermost loop.

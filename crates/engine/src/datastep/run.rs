@@ -57,6 +57,8 @@ pub(super) struct Running<'a> {
     pub(super) infiles: Vec<Infile>,
     /// What INPUT reads.
     pub(super) infile: usize,
+    /// LIST: the record goes to the log when the iteration ends.
+    pub(super) listed: bool,
     pub(super) files: Vec<OutFile>,
     /// Where PUT writes; `None` is the log.
     pub(super) file: Option<usize>,
@@ -118,6 +120,7 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
         sources,
         infiles: program.infiles,
         infile: 0,
+        listed: false,
         files: program.files,
         file: None,
         log_line: LogLine::default(),
@@ -289,6 +292,9 @@ impl Running<'_> {
 
     /// Lines held by a trailing @ are let go.
     fn end_iteration(&mut self) -> Outcome<()> {
+        if std::mem::take(&mut self.listed) {
+            self.list_record();
+        }
         for infile in &mut self.infiles {
             infile.release();
         }

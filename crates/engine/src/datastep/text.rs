@@ -13,6 +13,7 @@ pub(super) use self::program::{ReadList, WriteList};
 /// Compiled INPUT and PUT statements.
 mod program {
     use base::diag::Span;
+    use lang::ast::FormatModifier;
     use sas7bdat::Format;
 
     use crate::expr::array::ElementRef;
@@ -36,6 +37,8 @@ mod program {
         Find(Text),
         Relative(Number),
         NextLine,
+        /// `#n`, from 1.
+        Line(usize),
     }
 
     /// Where a value is kept.
@@ -57,6 +60,8 @@ mod program {
     pub(in crate::datastep) enum ReadItem {
         Move(Move),
         Value(ReadValue),
+        /// Named input: values with the names of these variables, as they come.
+        Named(Vec<ReadValue>),
     }
 
     /// A value to read.
@@ -78,6 +83,8 @@ mod program {
         Width(usize),
         /// From a column (0-based) on.
         Columns(usize, usize),
+        /// Behind its name; with an informat blanks belong to it.
+        Named { blanks: bool },
     }
 
     /// PUT.
@@ -104,6 +111,8 @@ mod program {
         /// `x=`: the name.
         pub(in crate::datastep) named: Option<String>,
         pub(in crate::datastep) form: WriteForm,
+        /// `-L` and the like.
+        pub(in crate::datastep) align: FormatModifier,
     }
 
     /// How a value is laid out.

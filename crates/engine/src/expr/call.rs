@@ -1,7 +1,7 @@
 //! Calls of functions of the tables, compiled: arguments converted to the types they need.
 
 use base::diag::Span;
-use lang::ast::{Argument, FormatRef};
+use lang::ast::{Argument, FormatModifier, FormatRef};
 use sas7bdat::{Format, Kind};
 
 use super::compile::{Compiler, Site};
@@ -38,14 +38,18 @@ impl Compiler<'_> {
             entry = plain;
             values.clear();
         }
-        if entry.name == "INPUT" && format.is_some_and(|format| format.name.starts_with('$')) {
-            entry = conversion::input_text();
+        if let ("INPUT", Some(format)) = (entry.name, format) {
+            entry = conversion::input_of(
+                format.name.starts_with('$'),
+                format.modifier == FormatModifier::Silent,
+            );
         }
         let wrong = wrong_arguments(entry, name, values.len(), format);
         if let Some(message) = wrong {
             return Err(Failure::at(span, message));
         }
         let of_text = matches!(values.first(), Some((Value::Text(_), _)));
+        let modifier = format.map_or(FormatModifier::None, |format| format.modifier);
         let format = match format {
             Some(reference) => Some(self.known_format(entry, reference, of_text)?),
             None => None,
@@ -69,10 +73,20 @@ impl Compiler<'_> {
             site,
             length,
         });
-        Ok(match entry.gives {
-            Gives::Number => Value::Number(Number::General(call)),
-            _ => Value::Text(Text::General(call)),
-        })
+        if entry.gives == Gives::Number {
+            return Ok(Value::Number(Number::General(call)));
+        }
+        let text = Value::Text(Text::General(call));
+        let Some(entry) = conversion::alignment(modifier) else {
+            return Ok(text);
+        };
+        Ok(Value::Text(Text::General(Box::new(General {
+            entry,
+            arguments: vec![text],
+            format: None,
+            site,
+            length,
+        }))))
     }
 
     /// The format of PUT, or the informat of INPUT, which must be there.
@@ -142,7 +156,7 @@ fn wrong_arguments(
         ("INPUT", None) => Some(format!(
             "The function {name} needs an informat as its second argument."
         )),
-        ("PUT" | "INPUT", Some(_)) | (_, None) => None,
+        ("PUT" | "INPUT" | "INPUT ??", Some(_)) | (_, None) => None,
         _ => Some(format!("The function {name} takes no format here.")),
     }
 }

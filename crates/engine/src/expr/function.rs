@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use sas7bdat::missing;
 
 pub(crate) mod character;
-pub(super) mod conversion;
+pub(crate) mod conversion;
 mod date;
 mod numeric;
 mod probability;

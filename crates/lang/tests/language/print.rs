@@ -261,6 +261,7 @@ pub(crate) fn statement(kind: &StatementKind) -> String {
         StatementKind::Delete => "(delete)".to_owned(),
         StatementKind::Call(name, list) => node("call", &[name.clone(), join(list, argument)]),
         StatementKind::Stop => "(stop)".to_owned(),
+        StatementKind::List => "(list)".to_owned(),
         StatementKind::Abort => "(abort)".to_owned(),
         StatementKind::Return => "(return)".to_owned(),
         StatementKind::Leave => "(leave)".to_owned(),

@@ -182,6 +182,7 @@ impl Parser<'_> {
                 name: "DATE".to_owned(),
                 width: 0,
                 decimals: 0,
+                modifier: lang::ast::FormatModifier::None,
                 span,
             };
             column.format = Some(format.clone());

@@ -358,12 +358,21 @@ fn what_is_not_there_is_an_error() {
         ),
         ("x = 1; put x nosuch9.;", "The format NOSUCH was not found"),
         (
-            "infile '/data/in.txt'; input x=;",
-            "Named input (x=) is not implemented yet",
+            "infile '/data/in.txt'; input (x y)(=);",
+            "Named input (x=) in a group is not implemented yet",
         ),
         (
-            "infile '/data/in.txt'; input #2 x;",
+            "infile '/data/in.txt'; y = 2; input #y x;",
+            "The line pointer # with a variable is not implemented yet",
+        ),
+        (
+            "x = 1; put #2 x;",
             "The line pointer # is not implemented yet",
+        ),
+        ("list;", "LIST needs an INFILE and INPUT statement"),
+        (
+            "infile '/data/in.txt' dlm=nosuch; input x;",
+            "names nosuch, which is no character variable",
         ),
     ] {
         let ran = run_on(
@@ -496,4 +505,118 @@ fn error_writes_to_the_log_and_sets_the_variable() {
     ] {
         assert!(ran.log.contains(line), "{line}: {}", ran.log);
     }
+}
+
+#[test]
+fn line_pointers_move_among_the_lines_of_a_group() {
+    let (ran, store) = clean(
+        "data d.a; input #2 c $ #1 a b / d $; datalines;
+1 2
+x later
+3 4
+y last
+;
+data d.b; input a #3 c; datalines;
+1
+2
+3
+4
+5
+6
+7
+;
+data d.n; infile datalines n=2; input x; datalines;
+1
+2
+3
+4
+;
+run;",
+    );
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["x 1 2 x", "y 3 4 y"]);
+    assert_eq!(rows(&store, "/data/b.sas7bdat"), ["1 3", "4 6"]);
+    assert_eq!(rows(&store, "/data/n.sas7bdat"), ["1", "3"]);
+    assert!(ran.log.contains("NOTE: LOST CARD."), "{}", ran.log);
+}
+
+#[test]
+fn named_input_takes_values_by_their_names() {
+    // The examples of the documentation of named input.
+    let (ran, store) = clean(
+        "data d.a; input id name $20. gender=$ age=; datalines;
+4798 COLIN               gender=m age=23
+2653 MICHELE             age=46 gender=f
+;
+data d.b; informat header $30. name $15.; input header= name=; datalines;
+header= age=60 AND UP name=PHILIP
+;
+data d.c; length other $4; input x= when=date9.; datalines;
+when=13SEP2017 other=abcd /
+x=2 / x=3
+x=1 nosuch=7
+;
+run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        ["4798 COLIN m 23", "2653 MICHELE f 46"]
+    );
+    assert_eq!(rows(&store, "/data/b.sas7bdat"), ["age=60 AND UP PHILIP"]);
+    assert_eq!(rows(&store, "/data/c.sas7bdat"), ["abcd 1 21075"]);
+    assert!(
+        ran.log.contains("NOTE: NOSUCH is not defined."),
+        "{}",
+        ran.log
+    );
+    let wrong = run_on(
+        Arc::new(store),
+        "data a; input x= y; datalines;\nx=1\n;\nrun;",
+    );
+    assert!(wrong.log.contains("After named input"), "{}", wrong.log);
+}
+
+#[test]
+fn formats_align_in_their_width() {
+    let (ran, store) = clean(
+        "data d.a; x = 7; t = put(x, 5.-l) || '|'; output; t = put(x, 5.-C) || '|'; output;
+           t = put('a', $5.-R) || '|'; output; run;
+         data _null_; x = 7; c = 'b'; put x 5.-l '|' c $3.-r '|' x z4.-c '|'; run;
+         data d.b; x = input('zz', ?? 8.); c = input('ab', ?? $2.); run;",
+    );
+    let found = rows(&store, "/data/a.sas7bdat");
+    assert_eq!(found, ["7 7    |", "7   7  |", "7     a|"]);
+    assert!(ran.log.contains("\n7    |  b|0007|"), "{}", ran.log);
+    assert_eq!(rows(&store, "/data/b.sas7bdat"), [". ab"]);
+    assert!(!ran.log.contains("Invalid argument"), "{}", ran.log);
+}
+
+#[test]
+fn delimiters_may_be_texts_or_variables() {
+    let (ran, store) = clean(
+        "data d.a; infile datalines dlmstr='~~'; input a $ b c $; datalines;
+x~y~~12~~z
+q~~~~7~~w
+;
+data d.b; infile datalines dlmstr='::' dsd missover; input a $ b $ c; datalines;
+x::::3
+y::two
+;
+data d.c; length mark $1; retain mark ','; infile datalines dlm=mark; input a b;
+  mark = ifc(mark = ',', '/', ','); datalines;
+1,2
+3/4
+5,6
+;
+data _null_; infile datalines; input a; if a = 2 then list; datalines;
+1
+2 two
+;
+run;",
+    );
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["x~y 12 z", "q 7 w"]);
+    assert_eq!(rows(&store, "/data/b.sas7bdat"), ["x  3", "y two ."]);
+    let third: Vec<String> = rows(&store, "/data/c.sas7bdat");
+    assert_eq!(third, ["/ 1 2", ", 3 4", "/ 5 6"]);
+    assert!(ran.log.contains("\n2         2 two"), "{}", ran.log);
+    assert!(!ran.log.contains("\n1         1"), "{}", ran.log);
 }

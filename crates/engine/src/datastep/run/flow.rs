@@ -136,6 +136,7 @@ impl Running<'_> {
                     "Execution terminated by an ABORT statement at line {line} column {column}."
                 )));
             }
+            Operation::List => self.listed = true,
             Operation::Infile(index) => self.infile = *index,
             Operation::File(index) => self.file = *index,
             Operation::Input(list) => return self.input(list),

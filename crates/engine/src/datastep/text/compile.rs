@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use base::diag::Span;
 use lang::ast::{
-    FileName, FileOption, FileValue, Form, FormatRef, GroupStyle, Pointer, Style, TextFile,
-    TextItem, ValueItem, VariableKind, VariableList,
+    Expr, ExprKind, FileName, FileOption, FileValue, Form, FormatModifier, FormatRef, GroupStyle,
+    Pointer, Style, TextFile, TextItem, ValueItem, VariableKind, VariableList,
 };
 use sas7bdat::{Format, Kind};
 
@@ -29,6 +29,9 @@ const LRECL: usize = 32_767;
 
 /// Highest LRECL=.
 const LRECL_MAX: u64 = 1 << 20;
+
+/// Lines that `#` moves among.
+const LINES_MAX: usize = 1000;
 
 /// Items that the lists of one statement may have, once groups are taken apart.
 const ITEMS_MAX: usize = 1 << 20;
@@ -98,6 +101,9 @@ impl Builder<'_> {
     fn infile_options(&mut self, options: &[FileOption]) -> Outcome<InfileOptions> {
         let mut read = InfileOptions {
             delimiters: None,
+            delimiter_variable: None,
+            whole_delimiter: false,
+            group: 1,
             dsd: false,
             firstobs: 1,
             obs: u64::MAX,
@@ -116,6 +122,15 @@ impl Builder<'_> {
         match (option.name.to_ascii_uppercase().as_str(), &option.value) {
             ("DLM" | "DELIMITER", Some(FileValue::Text(text))) => {
                 read.delimiters = Some(text.as_bytes().to_vec());
+                (read.whole_delimiter, read.delimiter_variable) = (false, None);
+            }
+            ("DLMSTR", Some(FileValue::Text(text))) if !text.is_empty() => {
+                read.delimiters = Some(text.as_bytes().to_vec());
+                (read.whole_delimiter, read.delimiter_variable) = (true, None);
+            }
+            ("DLM" | "DELIMITER" | "DLMSTR", Some(FileValue::Word(name))) => {
+                read.whole_delimiter = option.name.eq_ignore_ascii_case("DLMSTR");
+                read.delimiter_variable = Some(self.delimiter(name, option)?);
             }
             ("DSD", None) => read.dsd = true,
             ("EXPANDTABS", None) => read.expand_tabs = true,
@@ -127,6 +142,14 @@ impl Builder<'_> {
             ("FLOWOVER", None) => read.over = Over::Flow,
             ("STOPOVER", None) => read.over = Over::Stop,
             ("LRECL", Some(value)) => read.lrecl = lrecl(value, option)?,
+            ("N", Some(value)) => {
+                let lines = count(value, option)?;
+                read.group = usize::try_from(lines).unwrap_or(usize::MAX);
+                if !(1..=LINES_MAX).contains(&read.group) {
+                    let message = format!("N= takes a number from 1 to {LINES_MAX}.");
+                    return Err(Failure::at(&option.span, message));
+                }
+            }
             ("END", Some(FileValue::Word(name))) => {
                 read.end = Some(self.pdv.automatic(name, &option.span)?);
             }
@@ -135,6 +158,23 @@ impl Builder<'_> {
             _ => return Err(unknown_option(option, "INFILE")),
         }
         Ok(())
+    }
+
+    /// The variable of DLM=, which must be there with its length.
+    fn delimiter(&self, name: &str, option: &FileOption) -> Outcome<Slot> {
+        let found = self
+            .pdv
+            .find(name)
+            .map(|index| self.pdv.variables[index].slot);
+        found
+            .filter(|slot| slot.kind == Kind::Character)
+            .ok_or_else(|| {
+                let message = format!(
+                    "{}= names {name}, which is no character variable that was made before.",
+                    option.name.to_ascii_uppercase()
+                );
+                Failure::at(&option.span, message)
+            })
     }
 
     /// FILE.
@@ -160,7 +200,7 @@ impl Builder<'_> {
         };
         for option in defaults.iter().chain(&file.options) {
             match (option.name.to_ascii_uppercase().as_str(), &option.value) {
-                ("DLM" | "DELIMITER", Some(FileValue::Text(text))) => {
+                ("DLM" | "DELIMITER" | "DLMSTR", Some(FileValue::Text(text))) => {
                     options.delimiter = Some(text.as_bytes().to_vec());
                 }
                 ("DSD", None) => options.dsd = true,
@@ -192,13 +232,28 @@ impl Builder<'_> {
             items: Vec::new(),
             hold: Hold::No,
         };
+        let mut named = Vec::new();
         for item in items {
+            let hold = matches!(item, TextItem::Move(Pointer::Hold | Pointer::HoldAcross));
+            if !named.is_empty() && !hold && !is_named(item) {
+                let message = "After named input (x=) another style of input is not valid.";
+                return Err(Failure::at(span, message));
+            }
             match item {
                 TextItem::Move(Pointer::Hold) => list.hold = Hold::Iteration,
                 TextItem::Move(Pointer::HoldAcross) => list.hold = Hold::Across,
+                TextItem::Move(Pointer::Line(line)) => {
+                    let line = self.read_line(line)?;
+                    list.items.push(ReadItem::Move(Move::Line(line)));
+                }
                 TextItem::Move(pointer) => {
                     let to = self.pointer(pointer, out)?;
                     list.items.push(ReadItem::Move(to));
+                }
+                TextItem::Value(value, style) if style.named => {
+                    for target in self.targets_of(value, Some(style))? {
+                        named.push(named_value(target, style, span, &self.world.formats)?);
+                    }
                 }
                 TextItem::Value(value, style) => {
                     for target in self.targets_of(value, Some(style))? {
@@ -214,8 +269,69 @@ impl Builder<'_> {
                 }
             }
         }
+        if !named.is_empty() {
+            self.others_by_name(&mut named, span)?;
+            list.items.push(ReadItem::Named(named));
+        }
         out.push(Operation::Input(Box::new(list)));
         Ok(())
+    }
+
+    /// LIST.
+    pub(in crate::datastep) fn list(&self, span: &Span) -> Outcome<Operation> {
+        if self.infiles.is_empty() {
+            let message = "LIST needs an INFILE and INPUT statement before it.";
+            return Err(Failure::at(span, message));
+        }
+        Ok(Operation::List)
+    }
+
+    /// Named input reads all variables that earlier statements made, too.
+    fn others_by_name(&mut self, named: &mut Vec<ReadValue>, span: &Span) -> Outcome<()> {
+        for index in 0..self.pdv.variables.len() {
+            let variable = &mut self.pdv.variables[index];
+            let name = &variable.variable.name;
+            let there = named.iter().any(|one| one.name.eq_ignore_ascii_case(name));
+            if variable.automatic || there {
+                continue;
+            }
+            let style = Style {
+                dollar: false,
+                named: true,
+                form: Form::List {
+                    format: None,
+                    ampersand: false,
+                    tilde: false,
+                },
+                quiet: 0,
+            };
+            let (name, slot) = (name.clone(), variable.slot);
+            let target = self.target_at(slot, &name);
+            named.push(named_value(target, &style, span, &self.world.formats)?);
+        }
+        Ok(())
+    }
+
+    /// `#n` of INPUT: so many lines make the group that is read at once.
+    fn read_line(&mut self, line: &Expr) -> Outcome<usize> {
+        let ExprKind::Number(number) = line.kind else {
+            let message = "The line pointer # with a variable is not implemented yet.";
+            return Err(Failure::at(&line.span, message));
+        };
+        if number.fract() != 0.0 || !(1.0..=LINES_MAX as f64).contains(&number) {
+            let message = format!("The line pointer # takes a number from 1 to {LINES_MAX}.");
+            return Err(Failure::at(&line.span, message));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the range is checked before"
+        )]
+        let number = number as usize;
+        if let Some(infile) = self.infiles.last_mut() {
+            infile.options.group = infile.options.group.max(number);
+        }
+        Ok(number)
     }
 
     fn read_group(
@@ -494,9 +610,38 @@ fn in_turn<'a>(
     Ok(turns)
 }
 
+fn is_named(item: &TextItem) -> bool {
+    matches!(item, TextItem::Value(_, style) if style.named)
+}
+
+/// A value of named input.
+fn named_value(
+    target: Target,
+    style: &Style,
+    span: &Span,
+    formats: &Formats,
+) -> Outcome<ReadValue> {
+    let plain = Style {
+        named: false,
+        ..style.clone()
+    };
+    let informed = !target.informat.name.is_empty() || target.informat.width > 0;
+    let written = !matches!(style.form, Form::List { format: None, .. });
+    let ReadItem::Value(mut value) = read_item(target, &plain, span, formats)? else {
+        return Err(Failure::at(span, "This item is not valid in INPUT."));
+    };
+    value.form = ReadForm::Named {
+        blanks: informed || written,
+    };
+    Ok(value)
+}
+
 fn read_item(target: Target, style: &Style, span: &Span, formats: &Formats) -> Outcome<ReadItem> {
     if style.named {
-        let message = format!("Named input ({}=) is not implemented yet.", target.name);
+        let message = format!(
+            "Named input ({}=) in a group is not implemented yet.",
+            target.name
+        );
         return Err(Failure::at(span, message));
     }
     let text = target.kind == Kind::Character;
@@ -631,11 +776,20 @@ fn write_item(target: Target, style: &Style, formats: &Formats) -> Outcome<Write
             WriteForm::Columns(first - 1, width, format)
         }
     };
+    let align = match &style.form {
+        Form::List {
+            format: Some(format),
+            ..
+        }
+        | Form::Formatted(format) => format.modifier,
+        _ => FormatModifier::None,
+    };
     let named = style.named.then_some(target.name);
     Ok(WriteItem::Value(WriteValue {
         place: target.place,
         named,
         form,
+        align,
     }))
 }
 

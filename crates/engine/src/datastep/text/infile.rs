@@ -7,6 +7,7 @@ use base::store::{Access, Channel, StoreFile};
 use super::program::Hold;
 use crate::dataset::copy::store_number;
 use crate::expr::Slot;
+use crate::expr::evaluate::trimmed;
 use crate::failure::{Failure, Outcome};
 use crate::session::World;
 
@@ -33,6 +34,12 @@ pub(super) enum Over {
 #[derive(Debug, Clone)]
 pub(super) struct InfileOptions {
     pub(super) delimiters: Option<Vec<u8>>,
+    /// DLM= names a variable: what it has when INPUT begins.
+    pub(super) delimiter_variable: Option<Slot>,
+    /// DLMSTR=: the delimiters are one text.
+    pub(super) whole_delimiter: bool,
+    /// N=: lines that `#` moves among; INPUT statements may name more.
+    pub(super) group: usize,
     pub(super) dsd: bool,
     pub(super) firstobs: u64,
     pub(super) obs: u64,
@@ -58,6 +65,9 @@ pub(in crate::datastep) struct Infile {
     pub(super) loaded: bool,
     /// Records passed so far, those before FIRSTOBS= too.
     pub(super) number: u64,
+    /// The lines of the group, and which of them is the present record; none without `#`.
+    lines_of_group: Vec<Vec<u8>>,
+    place: usize,
     read: u64,
     shortest: usize,
     longest: usize,
@@ -125,6 +135,8 @@ impl Infile {
             hold: Hold::No,
             loaded: false,
             number: 0,
+            lines_of_group: Vec::new(),
+            place: 0,
             read: 0,
             shortest: usize::MAX,
             longest: 0,
@@ -147,8 +159,58 @@ impl Infile {
         }
     }
 
-    /// Loads the next record; false at the end.
+    /// Loads the first record of an INPUT statement, with the others of its group; false at the end.
+    pub(super) fn first_record(&mut self, row: &mut [u8]) -> Outcome<bool> {
+        self.lines_of_group.clear();
+        self.place = 0;
+        if let Some(slot) = &self.options.delimiter_variable {
+            let text = trimmed(slot.bytes(row));
+            // A blank is one too.
+            let text = if text.is_empty() { b" " } else { text };
+            self.options.delimiters = Some(text.to_vec());
+        }
+        if self.options.group <= 1 {
+            return self.next_line(row);
+        }
+        let mut lines = Vec::new();
+        while lines.len() < self.options.group && self.next_line(row)? {
+            lines.push(self.record.clone());
+        }
+        if lines.len() < self.options.group {
+            self.lost_card |= !lines.is_empty();
+            return Ok(false);
+        }
+        self.lines_of_group = lines;
+        self.go_to_line(1);
+        Ok(true)
+    }
+
+    /// `#n`, from 1, of the group.
+    pub(super) fn go_to_line(&mut self, line: usize) {
+        if let Some(text) = self.lines_of_group.get(line.wrapping_sub(1)) {
+            self.record.clone_from(text);
+            (self.place, self.pointer) = (line, 0);
+        }
+    }
+
+    /// The number of the present record among all of the file.
+    pub(super) fn line_number(&self) -> u64 {
+        let behind = self.lines_of_group.len().saturating_sub(self.place);
+        self.number - behind as u64
+    }
+
+    /// Goes on to the next record; false at the end.
     pub(super) fn next_record(&mut self, row: &mut [u8]) -> Outcome<bool> {
+        if self.place < self.lines_of_group.len() {
+            self.go_to_line(self.place + 1);
+            return Ok(true);
+        }
+        self.lines_of_group.clear();
+        self.place = 0;
+        self.next_line(row)
+    }
+
+    fn next_line(&mut self, row: &mut [u8]) -> Outcome<bool> {
         loop {
             if self.number >= self.options.obs || !self.take_line()? {
                 return Ok(false);

@@ -21,7 +21,7 @@ impl Running<'_> {
     pub(in crate::datastep) fn input(&mut self, list: &ReadList) -> Outcome<Flow> {
         self.read = true;
         let index = self.infile;
-        if !self.infiles[index].loaded && !self.infiles[index].next_record(&mut self.row)? {
+        if !self.infiles[index].loaded && !self.infiles[index].first_record(&mut self.row)? {
             return Ok(Flow::Stop);
         }
         // Where lines end before the first value, nothing is lost.
@@ -30,6 +30,7 @@ impl Running<'_> {
             let goes_on = match item {
                 ReadItem::Move(to) => self.move_in(index, to)?,
                 ReadItem::Value(value) => self.read_value(index, value)?,
+                ReadItem::Named(values) => self.read_named(index, values)?,
             };
             if !goes_on {
                 self.infiles[index].lost_card |= begun;
@@ -47,6 +48,7 @@ impl Running<'_> {
     fn move_in(&mut self, index: usize, to: &Move) -> Outcome<bool> {
         match to {
             Move::NextLine => return self.infiles[index].next_record(&mut self.row),
+            Move::Line(line) => self.infiles[index].go_to_line(*line),
             Move::Column(column) => {
                 let column = column.value(&self.row, &mut self.events);
                 self.infiles[index].pointer = place(column - 1.0);
@@ -83,28 +85,71 @@ impl Running<'_> {
             }
             ReadForm::Width(width) => infile.field(None, width, &mut self.row)?,
             ReadForm::Columns(start, width) => infile.field(Some(start), width, &mut self.row)?,
+            ReadForm::Named { .. } => Found::Nothing,
         };
         let bytes = match found {
             Found::End => return Ok(false),
             Found::Nothing => Vec::new(),
             Found::Bytes(bytes) => bytes,
         };
+        Ok(self.store_value(index, value, &bytes, from))
+    }
+
+    /// Named input: `name=value` up to the end of the line, in any order.
+    fn read_named(&mut self, index: usize, values: &[ReadValue]) -> Outcome<bool> {
+        loop {
+            let infile = &mut self.infiles[index];
+            let Some((from, name)) = infile.next_name() else {
+                return Ok(true);
+            };
+            if name == b"/" {
+                if !infile.next_record(&mut self.row)? {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let known = |name: &[u8]| {
+                let named = |one: &&ReadValue| one.name.as_bytes().eq_ignore_ascii_case(name);
+                values.iter().find(named)
+            };
+            let Some(value) = known(&name) else {
+                infile.named_value(false, |_| false);
+                self.undefined(&name);
+                continue;
+            };
+            let blanks = value.form == ReadForm::Named { blanks: true };
+            let bytes = infile.named_value(blanks, |name| known(name).is_some());
+            self.store_value(index, value, &bytes, from);
+        }
+    }
+
+    #[cold]
+    fn undefined(&mut self, name: &[u8]) {
+        self.raise_error();
+        if !self.is_quiet() {
+            let name = String::from_utf8_lossy(name).to_ascii_uppercase();
+            self.world.note(&format!("{name} is not defined."));
+        }
+    }
+
+    /// Stores what was found; true.
+    fn store_value(&mut self, index: usize, value: &ReadValue, bytes: &[u8], from: usize) -> bool {
         let slot = match &value.place {
             ValuePlace::Variable(slot) => *slot,
             ValuePlace::Element(element) => match element.slot(&self.row, &mut self.events) {
                 Some(slot) => slot,
-                None => return Ok(true),
+                None => return true,
             },
         };
         if value.informat.is_text() {
-            let text = value.informat.text(&bytes, &self.world.formats);
+            let text = value.informat.text(bytes, &self.world.formats);
             store_text(&slot, &mut self.row, text.as_deref().unwrap_or_default());
             if text.is_none() && value.quiet < 2 {
                 self.invalid_data(index, value, from);
             }
-            return Ok(true);
+            return true;
         }
-        let number = value.informat.number_with(&bytes, &self.world.formats);
+        let number = value.informat.number_with(bytes, &self.world.formats);
         store_number(
             &slot,
             &mut self.row,
@@ -113,7 +158,7 @@ impl Running<'_> {
         if number.is_none() && value.quiet < 2 {
             self.invalid_data(index, value, from);
         }
-        Ok(true)
+        true
     }
 
     #[cold]
@@ -124,17 +169,30 @@ impl Running<'_> {
         }
         let infile = &self.infiles[index];
         let end = infile.pointer.min(infile.record.len()).max(from + 1);
-        let (name, line) = (&value.name, infile.number);
+        let (name, line) = (&value.name, infile.line_number());
         let text = format!("Invalid data for {name} in line {line} {}-{end}.", from + 1);
         let record = String::from_utf8_lossy(&infile.record)
             .trim_end()
             .to_owned();
         self.world.note(&text);
+        self.show_record(line, &record);
+    }
+
+    fn show_record(&mut self, line: u64, record: &str) {
         self.world.log.line(
             "RULE:     ----+----1----+----2----+----3----+----4----+----5----+----6----+----7----+\
              ----8----+----9----+----0",
         );
         self.world.log.line(&format!("{line:<10}{record}"));
+    }
+
+    /// What LIST asked for: the record of the iteration that ends.
+    pub(in crate::datastep) fn list_record(&mut self) {
+        let infile = &self.infiles[self.infile];
+        let record = String::from_utf8_lossy(&infile.record)
+            .trim_end()
+            .to_owned();
+        self.show_record(infile.line_number(), &record);
     }
 }
 
@@ -184,7 +242,68 @@ impl Infile {
         ))
     }
 
+    /// The next `name=` of named input, or `/`, and where it begins; the pointer goes behind it.
+    /// Without one what is left of the line is passed over.
+    fn next_name(&mut self) -> Option<(usize, Vec<u8>)> {
+        let rest = self.record.get(self.pointer..)?;
+        let from = self.pointer + rest.iter().position(|byte| *byte != b' ')?;
+        let rest = &self.record[from..];
+        let word = rest.iter().position(|byte| *byte == b' ');
+        let word = &rest[..word.unwrap_or(rest.len())];
+        if word == b"/" {
+            self.pointer = from + 1;
+            return Some((from, b"/".to_vec()));
+        }
+        let length = word.iter().position(|byte| *byte == b'=');
+        let name = word[..length.unwrap_or(word.len())].to_vec();
+        self.pointer = from + name.len() + 1;
+        Some((from, name))
+    }
+
+    /// The value behind `name=`: up to a blank, or to the next name that is `known`.
+    fn named_value(&mut self, blanks: bool, known: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+        let rest = self.record.get(self.pointer..).unwrap_or(&[]);
+        let begins = |at: usize| {
+            let word = rest[at + 1..].split(|byte| *byte == b' ').next();
+            let word = word.unwrap_or_default();
+            let name = word.iter().position(|byte| *byte == b'=');
+            name.is_some_and(|length| known(&word[..length]))
+        };
+        let ends = |at: &usize| rest[*at] == b' ' && (!blanks || begins(*at));
+        let length = (0..rest.len()).find(ends).unwrap_or(rest.len());
+        let value = rest[..length].to_vec();
+        self.pointer += length;
+        value
+    }
+
+    /// DLMSTR=: values between whole texts; several of them are one unless DSD is said.
+    fn string_value(&mut self, ampersand: bool, row: &mut [u8]) -> Outcome<Found> {
+        let dsd = self.options.dsd;
+        loop {
+            let delimiter = self.options.delimiters.as_deref().unwrap_or(b" ");
+            let rest = self.record.get(self.pointer..).unwrap_or(&[]);
+            let skipped = if dsd { 0 } else { blank(rest, delimiter) };
+            let rest = &rest[skipped..];
+            if (rest.is_empty() && !dsd) || self.pointer > self.record.len() {
+                self.pointer = self.record.len();
+                if let Some(found) = self.past_end(row)? {
+                    return Ok(found);
+                }
+                continue;
+            }
+            let at = |from: usize| rest[from..].starts_with(delimiter);
+            let ends = |from: &usize| at(*from) && (!ampersand || at(from + delimiter.len()));
+            let length = (0..rest.len()).find(ends);
+            let value = rest[..length.unwrap_or(rest.len())].trim_ascii().to_vec();
+            self.pointer += skipped + length.unwrap_or(rest.len()) + delimiter.len();
+            return Ok(Found::Bytes(value));
+        }
+    }
+
     fn list_value(&mut self, ampersand: bool, tilde: bool, row: &mut [u8]) -> Outcome<Found> {
+        if self.options.whole_delimiter {
+            return self.string_value(ampersand, row);
+        }
         if self.options.dsd {
             return self.dsd_value(tilde, row);
         }
@@ -243,6 +362,21 @@ impl Infile {
         };
         self.pointer += leading + length + 1;
         Ok(Found::Bytes(bytes))
+    }
+}
+
+/// Bytes of blanks and delimiters before a value.
+fn blank(rest: &[u8], delimiter: &[u8]) -> usize {
+    let mut skipped = 0;
+    loop {
+        let behind = &rest[skipped..];
+        if behind.starts_with(delimiter) {
+            skipped += delimiter.len();
+        } else if behind.first() == Some(&b' ') {
+            skipped += 1;
+        } else {
+            return skipped;
+        }
     }
 }
 

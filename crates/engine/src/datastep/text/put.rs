@@ -7,6 +7,7 @@ use super::program::{Hold, Move, ValuePlace, WriteForm, WriteItem, WriteList, Wr
 use crate::datastep::run::Running;
 use crate::expr::Slot;
 use crate::expr::evaluate::trimmed;
+use crate::expr::function::conversion::aligned;
 use crate::failure::Outcome;
 use crate::format;
 use crate::format::user::Formats;
@@ -106,7 +107,7 @@ impl Running<'_> {
                 let gap = f64::from(u8::from(std::mem::take(&mut line.apart)));
                 line.pointer = column(line.pointer as f64 + gap + value).min(width);
             }
-            Move::Find(_) => {}
+            Move::Find(_) | Move::Line(_) => {}
         }
         let line = self.line(target);
         if line.bytes.len() < line.pointer {
@@ -200,7 +201,7 @@ impl Running<'_> {
                     _ => text,
                 })
             }
-            WriteForm::Formatted(_) => Piece::Text(text),
+            WriteForm::Formatted(_) => Piece::Text(aligned(&text, value.align)),
             WriteForm::Columns(start, width, _) => {
                 text.resize(*width, b' ');
                 Piece::At(*start, text)

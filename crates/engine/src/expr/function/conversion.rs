@@ -4,6 +4,7 @@ use super::table::{Entry, Gives, general};
 use crate::expr::general::{Call, Given, Result};
 use crate::format;
 use crate::format::informat::{self, Informat};
+use lang::ast::FormatModifier;
 use sas7bdat::{Format, missing};
 
 /// The functions.
@@ -33,15 +34,69 @@ pub(super) const TABLE: &[Entry] = &[
     }),
 ];
 
-/// INPUT with an informat for texts.
-static OF_TEXT: Entry = general("INPUT", "c", Gives::Informat, |call| {
-    let format = call.format.cloned().unwrap_or_default();
-    Result::Text(input_as_text(call, &format))
-});
+/// INPUT with an informat for numbers and for texts, and both with `??`.
+static INPUTS: [Entry; 4] = [
+    general("INPUT", "c", Gives::Number, |call| {
+        let format = call.format.cloned().unwrap_or_default();
+        Result::Number(input(call, &format))
+    }),
+    general("INPUT", "c", Gives::Informat, |call| {
+        let format = call.format.cloned().unwrap_or_default();
+        Result::Text(input_as_text(call, &format))
+    }),
+    general("INPUT ??", "c", Gives::Number, |call| {
+        let format = call.format.cloned().unwrap_or_default();
+        let found = number_read(call, &format);
+        Result::Number(found.unwrap_or_else(|| missing::encode(0)))
+    }),
+    general("INPUT ??", "c", Gives::Informat, |call| {
+        let format = call.format.cloned().unwrap_or_default();
+        Result::Text(text_read(call, &format).0)
+    }),
+];
 
-/// INPUT with an informat for texts.
-pub(in crate::expr) fn input_text() -> &'static Entry {
-    &OF_TEXT
+/// INPUT with an informat for texts or numbers, which says that data are invalid or does not.
+pub(in crate::expr) fn input_of(text: bool, silent: bool) -> &'static Entry {
+    &INPUTS[usize::from(text) + 2 * usize::from(silent)]
+}
+
+/// What PUT does with `-L`, `-R` and `-C`.
+static ALIGNMENTS: [Entry; 3] = [
+    general("PUT -L", "c", Gives::SameLength, |call| {
+        Result::Text(aligned(&call.text(0), FormatModifier::Left))
+    }),
+    general("PUT -R", "c", Gives::SameLength, |call| {
+        Result::Text(aligned(&call.text(0), FormatModifier::Right))
+    }),
+    general("PUT -C", "c", Gives::SameLength, |call| {
+        Result::Text(aligned(&call.text(0), FormatModifier::Center))
+    }),
+];
+
+/// What does a modifier of PUT, if there is one.
+pub(in crate::expr) fn alignment(modifier: FormatModifier) -> Option<&'static Entry> {
+    match modifier {
+        FormatModifier::Left => Some(&ALIGNMENTS[0]),
+        FormatModifier::Right => Some(&ALIGNMENTS[1]),
+        FormatModifier::Center => Some(&ALIGNMENTS[2]),
+        FormatModifier::None | FormatModifier::Silent => None,
+    }
+}
+
+/// A text in its width as a modifier of PUT says.
+pub(crate) fn aligned(text: &[u8], modifier: FormatModifier) -> Vec<u8> {
+    let bare = text.trim_ascii();
+    let free = text.len() - bare.len();
+    let before = match modifier {
+        FormatModifier::Left => 0,
+        FormatModifier::Right => free,
+        FormatModifier::Center => free / 2,
+        FormatModifier::None | FormatModifier::Silent => return text.to_vec(),
+    };
+    let mut aligned = vec![b' '; before];
+    aligned.extend_from_slice(bare);
+    aligned.resize(text.len(), b' ');
+    aligned
 }
 
 fn put(call: &mut Call<'_, '_>, format: &Format) -> Vec<u8> {
@@ -69,9 +124,7 @@ fn put_by_name(call: &mut Call<'_, '_>) -> Result {
 }
 
 fn input(call: &mut Call<'_, '_>, format: &Format) -> f64 {
-    let text = given_text(call, format);
-    let formats = call.events.surroundings.formats.clone();
-    match informat::read(&text, format, &formats) {
+    match number_read(call, format) {
         Some(value) => value,
         None => {
             call.invalid();
@@ -80,7 +133,21 @@ fn input(call: &mut Call<'_, '_>, format: &Format) -> f64 {
     }
 }
 
+fn number_read(call: &Call<'_, '_>, format: &Format) -> Option<f64> {
+    let text = given_text(call, format);
+    informat::read(&text, format, &call.events.surroundings.formats)
+}
+
 fn input_as_text(call: &mut Call<'_, '_>, format: &Format) -> Vec<u8> {
+    let (text, valid) = text_read(call, format);
+    if !valid {
+        call.invalid();
+    }
+    text
+}
+
+/// The text in its width, and whether it is valid.
+fn text_read(call: &Call<'_, '_>, format: &Format) -> (Vec<u8>, bool) {
     let text = given_text(call, format);
     let formats = call.events.surroundings.formats.clone();
     let name = format.name.to_ascii_uppercase();
@@ -91,12 +158,10 @@ fn input_as_text(call: &mut Call<'_, '_>, format: &Format) -> Vec<u8> {
         (width, _) => usize::from(width),
     };
     let read = found.and_then(|(informat, _)| Some(informat.text(&text, &formats)?.into_owned()));
-    let mut read = read.unwrap_or_else(|| {
-        call.invalid();
-        Vec::new()
-    });
-    read.resize(width, b' ');
-    read
+    let valid = read.is_some();
+    let mut text = read.unwrap_or_default();
+    text.resize(width, b' ');
+    (text, valid)
 }
 
 /// The argument, as much of it as the informat reads.
