@@ -11,6 +11,7 @@ pub mod function;
 pub mod general;
 pub mod like;
 pub mod outside;
+pub mod pattern;
 pub mod print;
 pub mod routine;
 pub mod surroundings;

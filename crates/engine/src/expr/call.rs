@@ -6,8 +6,9 @@ use sas7bdat::{Format, Kind};
 
 use super::compile::{Compiler, Site};
 use super::function::table::{Entry, Gives};
-use super::function::{conversion, random, special};
+use super::function::{conversion, pattern, random, special};
 use super::general::General;
+use super::pattern::Pattern;
 use super::{Number, Text, Value};
 use crate::failure::{Failure, Outcome};
 use crate::format::informat::Informat;
@@ -43,6 +44,13 @@ impl Compiler<'_> {
                 format.name.starts_with('$'),
                 format.modifier == FormatModifier::Silent,
             );
+        }
+        if let (true, Some((Value::Text(Text::Constant(written)), span))) =
+            (entry.name.starts_with("PRX"), values.first())
+        {
+            let written = String::from_utf8_lossy(written);
+            let compiled = Pattern::new(written.trim());
+            compiled.map_err(|wrong| Failure::at(span, pattern::error_text(&wrong)))?;
         }
         let wrong = wrong_arguments(entry, name, values.len(), format);
         if let Some(message) = wrong {

@@ -10,6 +10,7 @@ pub(crate) mod character;
 pub(crate) mod conversion;
 mod date;
 mod numeric;
+pub(super) mod pattern;
 mod probability;
 pub mod random;
 pub mod special;

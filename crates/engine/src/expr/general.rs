@@ -186,6 +186,7 @@ impl General {
         match entry.gives {
             Gives::Number => 8,
             Gives::SameLength => first(),
+            Gives::LengthOf(index) => arguments.get(index).and_then(text_length).unwrap_or(200),
             Gives::Length(length) => length,
             Gives::Format => {
                 let width = |format: &Format| match format.width {

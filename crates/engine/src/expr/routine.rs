@@ -1,6 +1,8 @@
 //! CALL routines of a DATA step: what they do to variables at once, and what they ask of the session
 //! for the time after the step.
 
+mod pattern;
+
 use std::collections::BTreeMap;
 
 use base::diag::Span;
@@ -28,8 +30,8 @@ const ENTRY_BYTES: usize = 128;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Routine {
     does: Does,
-    arguments: Vec<Value>,
-    site: usize,
+    pub(super) arguments: Vec<Value>,
+    pub(super) site: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,11 @@ enum Does {
     Sortc,
     Ranuni,
     Rannor,
+    Prxchange,
+    Prxfree,
+    Prxnext,
+    Prxposn,
+    Prxsubstr,
 }
 
 /// Variables that a routine sets.
@@ -52,12 +59,19 @@ enum Sets {
     Nothing,
     Any,
     Only(Kind),
+    /// The arguments at these places.
+    At(&'static [usize]),
 }
 
 /// The CALL routines: least and most arguments.
 static ROUTINES: &[(&str, Does, usize, usize)] = &[
     ("EXECUTE", Does::Execute, 1, 1),
     ("MISSING", Does::Missing, 1, usize::MAX),
+    ("PRXCHANGE", Does::Prxchange, 3, 7),
+    ("PRXFREE", Does::Prxfree, 1, 1),
+    ("PRXNEXT", Does::Prxnext, 6, 6),
+    ("PRXPOSN", Does::Prxposn, 3, 4),
+    ("PRXSUBSTR", Does::Prxsubstr, 3, 4),
     ("RANNOR", Does::Rannor, 2, 2),
     ("RANUNI", Does::Ranuni, 2, 2),
     ("SLEEP", Does::Sleep, 1, 2),
@@ -86,13 +100,26 @@ impl Does {
     }
 
     /// Of which kind the variables are that it sets.
-    const fn sets(self) -> Sets {
+    const fn sets(self, count: usize) -> Sets {
         match self {
+            Self::Prxchange if count == 3 => Sets::At(&[2]),
+            Self::Prxchange => Sets::At(&[3, 4, 5, 6]),
+            Self::Prxfree => Sets::At(&[0]),
+            Self::Prxnext => Sets::At(&[1, 4, 5]),
+            Self::Prxposn | Self::Prxsubstr => Sets::At(&[2, 3]),
             Self::Missing => Sets::Any,
             Self::Sortn | Self::Ranuni | Self::Rannor => Sets::Only(Kind::Numeric),
             Self::Sortc => Sets::Only(Kind::Character),
             _ => Sets::Nothing,
         }
+    }
+
+    /// Whether it is about a regular expression.
+    const fn is_pattern(self) -> bool {
+        matches!(
+            self,
+            Self::Prxchange | Self::Prxfree | Self::Prxnext | Self::Prxposn | Self::Prxsubstr
+        )
     }
 
     /// Whether it takes `of x1-x9`.
@@ -144,7 +171,8 @@ impl Compiler<'_> {
                     let value = self.value(expr)?;
                     let text = matches!(does, Does::Symput | Does::Execute)
                         || (does == Does::Symputx && values.len() != 1);
-                    let number = matches!(does, Does::Streaminit | Does::Sleep);
+                    let number = matches!(does, Does::Streaminit | Does::Sleep)
+                        || (values.is_empty() && does.is_pattern());
                     values.push(match value {
                         value if text => Value::Text(self.to_text(value, &expr.span)),
                         value if number => Value::Number(self.to_number(value, &expr.span)),
@@ -184,8 +212,10 @@ impl Compiler<'_> {
 
 /// Whether the arguments are variables or elements of the kind that is set, texts of one length.
 fn check_variables(does: Does, values: &[Value], span: &Span) -> Outcome<()> {
-    let (name, sets) = (does.name(), does.sets());
-    if sets != Sets::Nothing && !values.iter().all(is_variable) {
+    let (name, sets) = (does.name(), does.sets(values.len()));
+    let set = |(index, _): &(usize, &Value)| sets.has(*index);
+    let mut those = values.iter().enumerate().filter(set);
+    if !those.all(|(_, value)| is_variable(value)) {
         let message = format!("CALL {name} needs variables as its arguments.");
         return Err(Failure::at(span, message));
     }
@@ -219,6 +249,17 @@ fn check_variables(does: Does, values: &[Value], span: &Span) -> Outcome<()> {
     Ok(())
 }
 
+impl Sets {
+    /// Whether the argument at `index` is set.
+    fn has(self, index: usize) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Any | Self::Only(_) => true,
+            Self::At(places) => places.contains(&index),
+        }
+    }
+}
+
 fn is_variable(value: &Value) -> bool {
     target(value).is_some()
         || matches!(
@@ -237,18 +278,19 @@ fn target(value: &Value) -> Option<Slot> {
 impl Routine {
     /// The variables that it sets: they are not uninitialised.
     pub fn targets(&self) -> Vec<Slot> {
-        match self.does.sets() {
-            Sets::Nothing => Vec::new(),
-            _ => self.arguments.iter().filter_map(target).collect(),
-        }
+        let sets = self.does.sets(self.arguments.len());
+        let those = self.arguments.iter().enumerate();
+        let those = those.filter(|(index, _)| sets.has(*index));
+        those.filter_map(|(_, value)| target(value)).collect()
     }
 
     /// The arrays of which it sets elements.
     pub fn arrays(&self) -> impl Iterator<Item = &str> {
-        let sets = self.does.sets() != Sets::Nothing;
-        self.arguments.iter().filter_map(move |value| match value {
+        let sets = self.does.sets(self.arguments.len());
+        let those = self.arguments.iter().enumerate();
+        those.filter_map(move |(index, value)| match value {
             Value::Number(Number::Element(element)) | Value::Text(Text::Element(element)) => {
-                sets.then(|| element.array().name.as_str())
+                sets.has(index).then(|| element.array().name.as_str())
             }
             _ => None,
         })
@@ -256,13 +298,19 @@ impl Routine {
 
     /// Where the arguments lie now.
     fn slots(&self, row: &[u8], events: &mut Events) -> Vec<Slot> {
-        let places = self.arguments.iter().filter_map(|argument| match argument {
+        (0..self.arguments.len())
+            .filter_map(|index| self.slot(index, row, events))
+            .collect()
+    }
+
+    /// Where an argument lies now, if it is a variable or element.
+    pub(super) fn slot(&self, index: usize, row: &[u8], events: &mut Events) -> Option<Slot> {
+        match self.arguments.get(index)? {
             Value::Number(Number::Element(element)) | Value::Text(Text::Element(element)) => {
                 element.slot(row, events)
             }
             other => target(other),
-        });
-        places.collect()
+        }
     }
 
     /// CALL SORTN and SORTC: missing values and blanks come first.
@@ -322,6 +370,11 @@ impl Routine {
             }
             Does::Sortn | Does::Sortc => self.sort(row, events),
             Does::Ranuni | Does::Rannor => self.draw(row, events),
+            Does::Prxchange => self.prxchange(row, events),
+            Does::Prxfree => self.prxfree(row, events),
+            Does::Prxnext => self.prxnext(row, events),
+            Does::Prxposn => self.prxposn(row, events),
+            Does::Prxsubstr => self.prxsubstr(row, events),
             Does::Sleep => {
                 let unit = match self.arguments.len() {
                     1 => 0.001,
@@ -360,7 +413,7 @@ impl Routine {
         requests.symput(name.to_ascii_uppercase(), value, table);
     }
 
-    fn number(&self, index: usize, row: &[u8], events: &mut Events) -> f64 {
+    pub(super) fn number(&self, index: usize, row: &[u8], events: &mut Events) -> f64 {
         match self.arguments.get(index) {
             Some(Value::Number(number)) => number.value(row, events),
             _ => missing::encode(0),

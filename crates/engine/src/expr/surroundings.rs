@@ -10,6 +10,7 @@ use lang::Macros;
 
 use super::function::random::Random;
 use super::function::special::Queue;
+use super::pattern::Patterns;
 use super::routine::Requests;
 use crate::format::user::Formats;
 
@@ -27,6 +28,10 @@ pub struct Surroundings {
     pub requests: Requests,
     /// LAG and DIF by their place in the program.
     pub queues: BTreeMap<usize, Queue>,
+    /// Regular expressions of PRX functions.
+    pub patterns: Patterns,
+    /// What they may take together, bytes.
+    pub memory: u64,
 }
 
 impl fmt::Debug for Surroundings {

@@ -119,6 +119,7 @@ impl World {
         let mut surroundings = Surroundings::new(self.meter.clone(), self.formats.clone());
         let memory = self.options.procedure_memory();
         surroundings.requests.limit(memory);
+        surroundings.memory = memory / 4;
         surroundings.macros = macros.then(|| Box::new(self.macros.clone()));
         surroundings
     }

@@ -233,3 +233,106 @@ fn abort_ends_the_step_and_leaves_the_old_data_set() {
         "The ABEND option of the ABORT statement is not implemented yet",
     );
 }
+
+#[test]
+fn regular_expressions_match_and_take_apart() {
+    // The examples of the documentation of PRXMATCH, PRXPOSN and PRXPAREN.
+    let (_, store) = clean(
+        r"data d.a; p = prxmatch('/world/', 'Hello world!'); n = prxmatch('/moon/', 'Hello world!');
+            id = prxparse('/(\d\d):(\d\d)(am|pm)/'); where = prxmatch(id, 'The time is 09:56am.');
+            length hour $4; hour = prxposn(id, 1, 'The time is 09:56am.');
+            part = prxposn(id, 3, 'The time is 09:56am.'); drop id; run;
+          data d.b; re = prxparse('/(magazine)|(book)|(newspaper)/');
+            length text $22; do text = 'find book here    ', 'find a magazine here', 'find newspaper   ';
+              if prxmatch(re, text) then paren = prxparen(re); output; end; drop re; run;
+          data d.c; set d.b(where=(prxmatch('/^find [ab]/', text))); run;
+          proc sql; create table d.s as select text from d.b where prxmatch('/paper\s*$/', text); quit;",
+    );
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["7 0 13 09 am"]);
+    assert_eq!(
+        rows(&store, "/data/b.sas7bdat"),
+        [
+            "find book here 2",
+            "find a magazine here 1",
+            "find newspaper 3"
+        ]
+    );
+    assert_eq!(
+        rows(&store, "/data/c.sas7bdat"),
+        ["find book here 2", "find a magazine here 1"]
+    );
+    assert_eq!(rows(&store, "/data/s.sas7bdat"), ["find newspaper"]);
+}
+
+#[test]
+fn regular_expressions_change_texts() {
+    // The example of the documentation of PRXCHANGE, and of CALL PRXNEXT.
+    let (_, store) = clean(
+        r"data d.a; length name $32; do name = 'Jones, Fred', 'Kavich, Kate'; name = prxchange('s/(\w+), (\w+)/$2 $1/', -1, name);
+            output; end; run;
+          data d.n; text = 'The woods have a bat, cat, and a rat!'; id = prxparse('/[crb]at/');
+            start = 1; stop = length(text); call prxnext(id, start, stop, text, position, length);
+            do while (position > 0); found = substr(text, position, length); output;
+              call prxnext(id, start, stop, text, position, length); end; keep found position length; run;
+          data d.c; length new $5; id = prxparse('s/cat/elephant/'); old = 'a cat, a cat';
+            call prxchange(id, -1, old, new, size, cut, changes); same = old; length other $20;
+            other = old; call prxchange(id, 1, other); call prxsubstr(id, old, at, len);
+            call prxposn(id, 0, p); call prxfree(id); run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/a.sas7bdat"),
+        ["Fred Jones", "Kate Kavich"]
+    );
+    assert_eq!(
+        rows(&store, "/data/n.sas7bdat"),
+        ["18 3 bat", "23 3 cat", "34 3 rat"]
+    );
+    assert_eq!(
+        rows(&store, "/data/c.sas7bdat"),
+        ["a ele . a cat, a cat 5 1 2 a cat, a cat a elephant, a cat 3 3 3"]
+    );
+}
+
+#[test]
+fn regular_expressions_that_cannot_be_are_errors() {
+    for (statement, error) in [
+        (
+            "x = prxparse('/a(?=b)/');",
+            "lookaround is not implemented (test.sas, line 1",
+        ),
+        (
+            r"x = prxmatch('/(a)\1/', 'aa');",
+            "back references are not implemented",
+        ),
+        (
+            "c = '/a'; x = prxmatch(c, 'a');",
+            "its closing delimiter is missing",
+        ),
+        (
+            "call prxsubstr(id, 'a', 5);",
+            "CALL PRXSUBSTR needs variables",
+        ),
+    ] {
+        let ran = run_on(
+            Arc::new(store()),
+            &format!("data d.a; id = 1; {statement} run;"),
+        );
+        assert_eq!(ran.exit, 2, "{statement}");
+        assert!(ran.log.contains(error), "{statement} {}", ran.log);
+    }
+    let (ran, _) = clean("data d.a; x = prxmatch(7, 'a'); y = prxchange('/a/', 1, 'a'); run;");
+    assert!(
+        ran.log.contains("Invalid argument to function PRXMATCH"),
+        "{}",
+        ran.log
+    );
+    let ran = run_on(
+        Arc::new(store()),
+        "options memsize=66m; data d.a; do i = 1 to 1000; x = prxparse(cats('/', i, '/')); end; run;",
+    );
+    assert!(
+        ran.log.contains("there is not enough memory"),
+        "{}",
+        ran.log
+    );
+}

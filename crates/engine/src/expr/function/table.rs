@@ -1,6 +1,8 @@
 //! All functions but the few of `super`, by name.
 
-use super::{character, conversion, date, numeric, probability, random, special, statistics};
+use super::{
+    character, conversion, date, numeric, pattern, probability, random, special, statistics,
+};
 use crate::expr::general::{Call, Result};
 
 /// A function of the language.
@@ -31,6 +33,8 @@ pub enum Gives {
     Number,
     /// Text as long as the first argument that is text.
     SameLength,
+    /// Text as long as the argument at this index.
+    LengthOf(usize),
     /// Text of up to so many bytes.
     Length(u32),
     /// Text as wide as the format.
@@ -58,6 +62,7 @@ impl Entry {
     pub fn all() -> impl Iterator<Item = &'static Self> {
         let tables = [
             numeric::TABLE,
+            pattern::TABLE,
             statistics::TABLE,
             character::TABLE,
             conversion::TABLE,
