@@ -81,6 +81,8 @@ pub struct Setup {
 pub struct Ended {
     /// What its log counts.
     pub counts: Counts,
+    /// What ABORT ABEND or ABORT RETURN gives back.
+    pub aborted: Option<u8>,
     /// Why the log could not be written, if it could not: the first failure.
     pub log_failure: Option<io::Error>,
     /// The same of the listing.
@@ -88,8 +90,11 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// 0 clean, 1 warnings, 2 errors.
+    /// 0 clean, 1 warnings, 2 errors, or what an ABORT statement says.
     pub const fn exit_code(&self) -> u8 {
+        if let Some(code) = self.aborted {
+            return code;
+        }
         match self.counts {
             Counts { errors: 1.., .. } => 2,
             Counts { warnings: 1.., .. } => 1,
@@ -160,6 +165,7 @@ impl Session {
             indexed: std::collections::BTreeSet::new(),
             writers: Arc::default(),
             locks: Locks::default(),
+            aborted: None,
             aftermath: Vec::new(),
             last_dataset: None,
         };
@@ -353,10 +359,11 @@ impl Session {
             Ok(false) => self.world.note(stopped),
             Err(failure) => self.failed(&failure, stopped),
         }
+        self.ended |= self.world.aborted.is_some();
         for text in std::mem::take(&mut self.world.aftermath) {
             self.world.log.warning(&text);
         }
-        if failed {
+        if failed && !self.ended {
             self.met_error();
         }
     }
@@ -497,6 +504,7 @@ impl Session {
         self.world.log.flush();
         Ended {
             counts,
+            aborted: self.world.aborted,
             log_failure: self.world.log.failure(),
             listing_failure: self.world.listing.failure(),
         }

@@ -353,8 +353,8 @@ pub enum StatementKind {
     Stop,
     /// `LIST;`
     List,
-    /// `ABORT;`
-    Abort,
+    /// `ABORT;`, `ABORT ABEND code;`: how the session ends, and with which code.
+    Abort(Option<(SessionEnd, Option<u8>)>),
     /// `RETURN;`
     Return,
     /// `LEAVE;`
@@ -363,6 +363,15 @@ pub enum StatementKind {
     Continue,
     /// `;`
     Empty,
+}
+
+/// How ABORT ends the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// ABORT ABEND.
+    Abend,
+    /// ABORT RETURN.
+    Return,
 }
 
 /// Conditions that WHERE ALSO can add to one another.

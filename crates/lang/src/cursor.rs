@@ -225,9 +225,9 @@ impl<'a> Cursor<'a> {
         Some(format)
     }
 
-    /// `-L`, `-R` or `-C` right behind a format of PUT.
+    /// `-L`, `-R` or `-C` behind a format of PUT.
     pub(crate) fn alignment(&mut self, format: &mut FormatRef) {
-        let close = |at: usize| self.peek_at(at).is_some_and(|token| !token.spaced);
+        let close = self.peek_at(1).is_some_and(|token| !token.spaced);
         let letters = [
             ("L", FormatModifier::Left),
             ("R", FormatModifier::Right),
@@ -238,8 +238,7 @@ impl<'a> Cursor<'a> {
             .find(|(letter, _)| self.is_word_at(1, letter));
         if let Some((_, modifier)) = found
             && self.at_symbol("-")
-            && close(0)
-            && close(1)
+            && close
         {
             self.index += 2;
             format.modifier = *modifier;

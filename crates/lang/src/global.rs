@@ -50,6 +50,11 @@ const fn read(name: &'static str, read: Read, support: Support) -> Entry {
     }
 }
 
+/// A statement that says how output, the log or windows look.
+const fn looks(name: &'static str, kind: Read) -> Entry {
+    read(name, kind, Support::all("noted: it has no effect"))
+}
+
 const fn refused(name: &'static str) -> Entry {
     Entry {
         name,
@@ -88,11 +93,7 @@ static STATEMENTS: &[Entry] = &[
             TITLES,
         ),
     ),
-    read(
-        "GOPTIONS",
-        |_, _| Ok(appearance("GOPTIONS")),
-        Support::all("noted: it has no effect"),
-    ),
+    looks("GOPTIONS", |_, _| Ok(appearance("GOPTIONS"))),
     read(
         "LIBNAME",
         |cursor, _| libname(cursor),
@@ -129,17 +130,23 @@ static STATEMENTS: &[Entry] = &[
             TITLES,
         ),
     ),
-    numbered(GRAPHICS_MAX, refused("AXIS")),
+    numbered(GRAPHICS_MAX, looks("AXIS", |_, _| Ok(appearance("AXIS")))),
     refused("CATNAME"),
     refused("CHECKPOINT"),
-    refused_everywhere("DM"),
+    looks("DM", |_, _| Ok(appearance("DM"))),
     refused("ENDRSUBMIT"),
     refused("KILLTASK"),
-    numbered(GRAPHICS_MAX, refused("LEGEND")),
+    numbered(
+        GRAPHICS_MAX,
+        looks("LEGEND", |_, _| Ok(appearance("LEGEND"))),
+    ),
     refused("LISTTASK"),
     refused("MISSING"),
-    refused("PAGE"),
-    numbered(GRAPHICS_MAX, refused("PATTERN")),
+    looks("PAGE", |_, _| Ok(appearance("PAGE"))),
+    numbered(
+        GRAPHICS_MAX,
+        looks("PATTERN", |_, _| Ok(appearance("PATTERN"))),
+    ),
     refused("RDISPLAY"),
     refused("RESETLINE"),
     refused("RGET"),
@@ -147,15 +154,27 @@ static STATEMENTS: &[Entry] = &[
     refused("SASFILE"),
     refused("SIGNOFF"),
     refused("SIGNON"),
-    refused("SKIP"),
-    numbered(GRAPHICS_MAX, refused("SYMBOL")),
+    looks("SKIP", |_, _| Ok(appearance("SKIP"))),
+    numbered(
+        GRAPHICS_MAX,
+        looks("SYMBOL", |_, _| Ok(appearance("SYMBOL"))),
+    ),
     refused_everywhere("SYSTASK"),
     refused_everywhere("WAITFOR"),
     refused_everywhere("X"),
 ];
 
 /// TITLE and FOOTNOTE.
-const TITLES: Support = Support::part("texts, with numbers 1 to 10", "options of graphics");
+const TITLES: Support = Support::part(
+    "texts, with numbers 1 to 10; COLOR=, HEIGHT=, JUSTIFY= and their kind (of no effect on plain text)",
+    "options that draw",
+);
+
+/// Options of titles that say how they look, with their short names.
+const LOOKS: [&str; 17] = [
+    "ANGLE", "BCOLOR", "BLANK", "BOLD", "BSPACE", "C", "COLOR", "F", "FONT", "H", "HEIGHT",
+    "ITALIC", "J", "JUSTIFY", "LS", "LSPACE", "ROTATE",
+];
 
 /// The global statements, for COMPAT.md.
 pub fn global_statements() -> impl Iterator<Item = Word> {
@@ -217,7 +236,7 @@ pub(crate) fn global(tokens: &[Token], place: Place) -> Option<Parsed<Global>> {
     }))
 }
 
-/// ODS and GOPTIONS say how output looks.
+/// ODS, GOPTIONS and their kind say how output looks.
 fn appearance(statement: &str) -> GlobalKind {
     GlobalKind::Appearance(statement.to_owned())
 }
@@ -374,6 +393,30 @@ fn lock(cursor: &mut Cursor<'_>) -> Parsed<GlobalKind> {
     })
 }
 
+/// `height=2`, `bold`: plain text has no looks.
+fn title_option(cursor: &mut Cursor<'_>) -> Parsed<()> {
+    let word = cursor.peek_word().unwrap_or_default().to_ascii_uppercase();
+    if !LOOKS.contains(&word.as_str()) {
+        return Err(cursor.not_yet(format!("option {word} of a title")));
+    }
+    let bare = matches!(word.as_str(), "BOLD" | "ITALIC");
+    if bare && !cursor.is_symbol_at(1, "=") {
+        cursor.next();
+        return Ok(());
+    }
+    let setting = cursor.setting()?;
+    if setting.value.is_none() {
+        return Err(cursor.expected("'='"));
+    }
+    // `height=10pt`, `height=2 cm`
+    if matches!(word.as_str(), "H" | "HEIGHT" | "LS" | "LSPACE") {
+        for unit in ["PT", "CM", "IN", "PCT", "CELLS"] {
+            cursor.eat_word(unit);
+        }
+    }
+    Ok(())
+}
+
 fn title(cursor: &mut Cursor<'_>, footnote: bool, number: u8) -> Parsed<GlobalKind> {
     if cursor.is_done() {
         return Ok(GlobalKind::Title {
@@ -382,16 +425,17 @@ fn title(cursor: &mut Cursor<'_>, footnote: bool, number: u8) -> Parsed<GlobalKi
             text: None,
         });
     }
-    if cursor.peek_word().is_some() && cursor.is_symbol_at(1, "=") {
-        return Err(cursor.not_yet("graphics option of a title"));
-    }
     let mut text = String::new();
-    if matches!(
+    let quoted = matches!(
         cursor.peek().map(|token| &token.kind),
         Some(TokenKind::Text(..))
-    ) {
+    );
+    if quoted || (cursor.peek_word().is_some() && cursor.is_symbol_at(1, "=")) {
         while !cursor.is_done() {
-            text.push_str(&cursor.expect_text()?);
+            match cursor.peek_word() {
+                Some(_) => title_option(cursor)?,
+                None => text.push_str(&cursor.expect_text()?),
+            }
         }
     } else {
         text = cursor.rest_text();

@@ -1,6 +1,7 @@
 //! The statements of a DATA step by name: what reads each, and what there is of it.
 
 use crate::array;
+use crate::ast::SessionEnd;
 use crate::ast::{Expr, ExprKind, Statement, StatementKind};
 use crate::cursor::Parsed;
 use crate::declare;
@@ -157,16 +158,34 @@ static STATEMENTS: &[Entry] = &[
     simple(
         "ABORT",
         |parser, _| {
-            if let Some(word) = parser.cursor.peek_word() {
-                let what = format!(
-                    "{} option of the ABORT statement",
-                    word.to_ascii_uppercase()
-                );
-                return Err(parser.cursor.not_yet(what));
+            let word = parser.cursor.peek_word().unwrap_or_default();
+            let ends = match word.to_ascii_uppercase().as_str() {
+                "" if parser.cursor.is_at_end() => None,
+                "ABEND" => Some(SessionEnd::Abend),
+                "RETURN" => Some(SessionEnd::Return),
+                "" => return Err(parser.cursor.not_yet("code of the ABORT statement")),
+                other => {
+                    let what = format!("{other} option of the ABORT statement");
+                    return Err(parser.cursor.not_yet(what));
+                }
+            };
+            if ends.is_none() {
+                return Ok(StatementKind::Abort(None));
             }
-            Ok(StatementKind::Abort)
+            parser.cursor.next();
+            let code = if parser.cursor.is_at_end() {
+                None
+            } else {
+                let code = parser.cursor.expect_count()?;
+                let code = u8::try_from(code);
+                Some(code.map_err(|_| parser.cursor.fail("A return code is at most 255"))?)
+            };
+            Ok(StatementKind::Abort(ends.map(|ends| (ends, code))))
         },
-        Support::part("without options", "ABEND, RETURN, CANCEL, a code"),
+        Support::part(
+            "alone, ABEND and RETURN with a code",
+            "CANCEL, a code alone, FILE, NOLIST",
+        ),
     ),
     simple("RETURN", |_, _| Ok(StatementKind::Return), NOTHING),
     simple("LEAVE", |parser, span| parser.leave(span), NOTHING),

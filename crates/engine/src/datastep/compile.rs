@@ -163,7 +163,7 @@ impl<'a> Builder<'a> {
             StatementKind::Return => out.push(Operation::Return),
             StatementKind::Stop => out.push(Operation::Stop),
             StatementKind::List => out.push(self.list(span)?),
-            StatementKind::Abort => out.push(Operation::Abort(span.clone())),
+            StatementKind::Abort(end) => out.push(Operation::Abort(span.clone(), *end)),
             StatementKind::Loop(body) => self.do_loop(body, out)?,
             StatementKind::Leave => out.push(Operation::Leave),
             StatementKind::Continue => out.push(Operation::Continue),

@@ -1,6 +1,7 @@
 //! What a DATA step is compiled to.
 
 use base::diag::Span;
+use lang::ast::SessionEnd;
 
 use super::hash::MethodCall;
 use super::pdv::Pdv;
@@ -70,7 +71,7 @@ pub(super) enum Operation {
     /// Ends the step.
     Stop,
     /// Ends the step as an error does.
-    Abort(Span),
+    Abort(Span, Option<(SessionEnd, Option<u8>)>),
     /// LIST.
     List,
     /// A DO loop.

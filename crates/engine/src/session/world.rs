@@ -82,6 +82,8 @@ pub struct World {
     pub(crate) writers: Arc<AtomicUsize>,
     /// Data sets that LOCK statements hold.
     pub(crate) locks: Locks,
+    /// The exit code with which ABORT ends the session after the step in progress.
+    pub(crate) aborted: Option<u8>,
     /// Warnings that follow the errors that stopped the step in progress.
     pub aftermath: Vec<String>,
     /// `LIB.MEMBER` made last: the default of DATA=.

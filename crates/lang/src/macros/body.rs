@@ -80,6 +80,7 @@ pub(crate) enum Keyword {
     Goto,
     Return,
     Symdel,
+    Sysmacdelete,
     /// One that has statements inside, or a part of it, or one that is refused.
     Other(&'static str),
 }

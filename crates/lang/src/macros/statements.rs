@@ -194,6 +194,7 @@ impl Scanner {
             Keyword::Global => self.declare(span, false, host),
             Keyword::Local => self.declare(span, true, host),
             Keyword::Symdel => self.symdel(span, host),
+            Keyword::Sysmacdelete => self.sysmacdelete(span, host),
             Keyword::Other(name) => self.misplaced(name, span, host),
             Keyword::Goto => self.misplaced("GOTO", span, host),
             Keyword::Return => self.misplaced("RETURN", span, host),
@@ -313,6 +314,21 @@ impl Scanner {
                     format!("Attempt to delete macro variable {name} failed. Variable not found.");
                 self.diagnostics.push(Diagnostic::warning(span, text));
             }
+        }
+    }
+
+    /// `%sysmacdelete name [/ nowarn];`
+    fn sysmacdelete(&mut self, span: &Span, host: &mut dyn Host) {
+        let Some(text) = self.statement_text(host) else {
+            return;
+        };
+        let text = unmasked(&text).to_ascii_uppercase();
+        let (name, options) = text.split_once('/').unwrap_or((&text, ""));
+        let (name, quiet) = (name.trim(), is_one_of(options.trim(), &["NOWARN"]));
+        if !host.macros_mut().undefine(name) && !quiet {
+            let text =
+                format!("Attempt to delete macro definition for {name} failed. Macro not found.");
+            self.diagnostics.push(Diagnostic::warning(span, text));
         }
     }
 

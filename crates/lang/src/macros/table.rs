@@ -246,6 +246,11 @@ impl Macros {
             .insert(definition.name.to_string(), definition);
     }
 
+    /// Forgets a macro; false if there is none.
+    pub(crate) fn undefine(&mut self, upper: &str) -> bool {
+        self.definitions.remove(upper).is_some()
+    }
+
     pub(crate) fn definition(&self, upper: &str) -> Option<&Arc<Definition>> {
         self.definitions.get(upper)
     }

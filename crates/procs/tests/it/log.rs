@@ -133,3 +133,50 @@ fn statements_about_appearance_are_noted_and_ods_output_is_refused() {
         ran.log
     );
 }
+
+#[test]
+fn abort_may_end_the_session_with_a_code() {
+    for (option, code, text) in [
+        ("abend 7", 7, "column 16, it specified the ABEND option."),
+        ("abend", 5, "it specified the ABEND option."),
+        ("return", 4, "it specified the RETURN option."),
+        ("return 0", 0, "it specified the RETURN option."),
+    ] {
+        let program = format!("data a; x = 1; abort {option}; run; data b; run;");
+        let ran = run_on(Arc::new(store()), &program);
+        assert_eq!(ran.exit, code, "{option}: {}", ran.log);
+        assert!(!ran.log.contains("OBS=0"), "{}", ran.log);
+        assert!(!ran.log.contains("WORK.B"), "{}", ran.log);
+        assert!(ran.log.contains(text), "{}", ran.log);
+    }
+    let ran = run_on(Arc::new(store()), "data a; abort 3; run;");
+    assert!(
+        ran.log
+            .contains("code of the ABORT statement is not implemented"),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn what_says_how_output_looks_is_noted() {
+    let (ran, _) = clean(
+        "symbol1 v=dot c=red i=join; axis2 label=('x'); legend1 none; pattern v=s; dm 'log; clear'; page;
+         title1 height=2 j=l bold 'One ' color=blue 'line'; data a; symbol = 1; skip = 2; page + 1; run;
+         proc print data=a; run;
+         %macro gone; %mend; %sysmacdelete gone; %sysmacdelete gone / nowarn;",
+    );
+    assert!(ran.listing.contains("One line"), "{}", ran.listing);
+    assert!(
+        ran.log.contains("NOTE: The SYMBOL statement has no effect"),
+        "{}",
+        ran.log
+    );
+    assert!(!ran.log.contains("WARNING"), "{}", ran.log);
+    let ran = run_on(
+        Arc::new(store()),
+        "title draw=(1,1) 'x'; %sysmacdelete none;",
+    );
+    assert!(ran.log.contains("option DRAW of a title"), "{}", ran.log);
+    assert!(ran.log.contains("Macro not found"), "{}", ran.log);
+}

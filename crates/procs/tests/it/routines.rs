@@ -229,8 +229,8 @@ fn abort_ends_the_step_and_leaves_the_old_data_set() {
     assert_eq!(rows(&store, "/data/out.sas7bdat"), ["1"]);
     assert!(store.get("/data/more.sas7bdat").is_none());
     fails(
-        "data a; abort abend 3; run;",
-        "The ABEND option of the ABORT statement is not implemented yet",
+        "data a; abort cancel; run;",
+        "The CANCEL option of the ABORT statement is not implemented yet",
     );
 }
 
@@ -268,12 +268,14 @@ fn regular_expressions_match_and_take_apart() {
 fn regular_expressions_change_texts() {
     // The example of the documentation of PRXCHANGE, and of CALL PRXNEXT.
     let (_, store) = clean(
-        r"data d.a; length name $32; do name = 'Jones, Fred', 'Kavich, Kate'; name = prxchange('s/(\w+), (\w+)/$2 $1/', -1, name);
+        r"data d.a; length name $32; do name = 'Jones, Fred', 'Kavich, Kate';
+            name = prxchange('s/(\w+), (\w+)/$2 $1/', -1, name);
             output; end; run;
           data d.n; text = 'The woods have a bat, cat, and a rat!'; id = prxparse('/[crb]at/');
             start = 1; stop = length(text); call prxnext(id, start, stop, text, position, length);
             do while (position > 0); found = substr(text, position, length); output;
-              call prxnext(id, start, stop, text, position, length); end; keep found position length; run;
+              call prxnext(id, start, stop, text, position, length); end; keep found position length;
+            run;
           data d.c; length new $5; id = prxparse('s/cat/elephant/'); old = 'a cat, a cat';
             call prxchange(id, -1, old, new, size, cut, changes); same = old; length other $20;
             other = old; call prxchange(id, 1, other); call prxsubstr(id, old, at, len);

@@ -1,5 +1,7 @@
 //! Operations one by one: assignments, branches, loops, jumps.
 
+use base::diag::Span;
+use lang::ast::SessionEnd;
 use sas7bdat::Kind;
 
 use super::{Flow, Running};
@@ -13,7 +15,33 @@ use crate::failure::{Failure, Outcome};
 /// LINK inside of LINK, as deep as in SAS.
 const LINKS_MAX: u32 = 10;
 
+/// Exit codes of ABORT ABEND and ABORT RETURN that name none, as on UNIX.
+const ABEND: u8 = 5;
+const RETURN: u8 = 4;
+
 impl Running<'_> {
+    /// ABORT: the step stops, and the session with it if `end` says so.
+    #[cold]
+    fn abort(&mut self, span: &Span, end: Option<(SessionEnd, Option<u8>)>) -> Failure {
+        self.raise_error();
+        let (option, code) = match end {
+            None => ("", None),
+            Some((SessionEnd::Abend, code)) => (
+                ", it specified the ABEND option",
+                Some(code.unwrap_or(ABEND)),
+            ),
+            Some((SessionEnd::Return, code)) => (
+                ", it specified the RETURN option",
+                Some(code.unwrap_or(RETURN)),
+            ),
+        };
+        self.world.aborted = code;
+        let (line, column) = (span.line, span.column);
+        Failure::world(format!(
+            "Execution terminated by an ABORT statement at line {line} column {column}{option}."
+        ))
+    }
+
     /// Runs the step's operations from the one at `start` on, following jumps.
     pub(super) fn from(&mut self, operations: &[Operation], start: usize) -> Outcome<Flow> {
         let mut start = start;
@@ -129,13 +157,7 @@ impl Running<'_> {
                 let message = "Unsatisfied WHEN clause and no OTHERWISE clause.";
                 return Err(Failure::at(span, message));
             }
-            Operation::Abort(span) => {
-                self.raise_error();
-                let (line, column) = (span.line, span.column);
-                return Err(Failure::world(format!(
-                    "Execution terminated by an ABORT statement at line {line} column {column}."
-                )));
-            }
+            Operation::Abort(span, end) => return Err(self.abort(span, *end)),
             Operation::List => self.listed = true,
             Operation::Infile(index) => self.infile = *index,
             Operation::File(index) => self.file = *index,
