@@ -1,5 +1,7 @@
 //! Functions called from outside of steps: `%sysfunc`.
 
+mod session;
+
 use std::sync::Arc;
 
 use base::diag::Span;
@@ -11,6 +13,8 @@ use super::{Slot, Value};
 use crate::failure::{Failure, FailureLine, Outcome};
 use crate::format;
 use crate::session::World;
+
+pub use self::session::names;
 
 /// Without a step there are no variables.
 struct Nothing;
@@ -38,6 +42,14 @@ pub fn call(
     arguments: &[String],
     format: Option<&str>,
 ) -> Result<String, String> {
+    if let Some(answer) = session::call(world, name, arguments) {
+        return match format {
+            None => answer,
+            Some(_) => Err(format!(
+                "A format for the function {name} is not implemented yet"
+            )),
+        };
+    }
     let span = Span {
         source: Arc::from("%SYSFUNC"),
         line: 1,

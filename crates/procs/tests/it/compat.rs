@@ -5,8 +5,8 @@ use std::path::Path;
 
 use engine::dataset::options::dataset_options;
 use engine::datastep::hash_methods;
-use engine::expr::function;
 use engine::expr::routine::routines;
+use engine::expr::{function, outside};
 use engine::format::informat;
 use engine::options::{NAMES, Options};
 use lang::{Support, Word};
@@ -104,6 +104,10 @@ fn sections() -> Vec<(&'static str, String)> {
         ("routines", lines(&routines().collect::<Vec<_>>())),
         ("procedures", procedures()),
         ("functions", lines(&function::names())),
+        (
+            "session functions",
+            lines(&outside::names().collect::<Vec<_>>()),
+        ),
         ("options", lines(&NAMES)),
     ]
 }

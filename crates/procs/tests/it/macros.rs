@@ -160,3 +160,35 @@ fn routines_work_on_variables_and_streams() {
         ran.log
     );
 }
+
+#[test]
+fn sysfunc_asks_about_the_session() {
+    let (ran, _) = clean(
+        "options nosource; data d.here; x = 1; run; data here2; x = 1; run; filename f '/data/here.sas7bdat';
+         filename g '/data/none.txt';
+         %put > %sysfunc(exist(d.here)) %sysfunc(exist(d.none)) %sysfunc(exist(nolib.a)) %sysfunc(exist(here2));
+         %put > %sysfunc(exist(d.here, view)) %sysfunc(fileexist(/data/here.sas7bdat)) %sysfunc(fileexist(/no));
+         %put > %sysfunc(fexist(f)) %sysfunc(fexist(g)) %sysfunc(fexist(h));
+         %put > %sysfunc(pathname(d)) %sysfunc(pathname(F)) [%sysfunc(pathname(none))];
+         %put > %sysfunc(getoption(linesize)) %sysfunc(getoption(source)) %sysfunc(getoption(obs, keyword));",
+    );
+    for text in [
+        "\n> 1 0 0 1",
+        "\n> 0 1 0",
+        "\n> 1 0 0\n",
+        "\n> /data /data/here.sas7bdat []",
+        "\n> 132 NOSOURCE OBS=",
+    ] {
+        assert!(ran.log.contains(text), "{text}: {}", ran.log);
+    }
+    let ran = run_on(
+        Arc::new(store()),
+        "%put %sysfunc(getoption(nosuch)); %put %sysfunc(exist(a, catalog)); %put %sysfunc(exist());",
+    );
+    for text in [
+        "The option NOSUCH is unknown",
+        "The member type catalog is not implemented yet",
+    ] {
+        assert!(ran.log.contains(text), "{text}: {}", ran.log);
+    }
+}
