@@ -383,6 +383,46 @@ mod tests {
         }
     }
 
+    /// What a search finds is what looking at every range finds.
+    #[test]
+    fn searching_finds_what_looking_at_all_finds() {
+        let mut state = 7_u64;
+        let mut draw = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        for _ in 0..300 {
+            let (mut ends, mut at) = (Vec::new(), 0);
+            while at < 60 {
+                let low = at + draw(4);
+                let high = low + draw(5);
+                let single = low == high;
+                ends.push(Ends {
+                    low: (!ends.is_empty()).then_some(low as f64),
+                    above: !single && draw(2) == 0,
+                    high: Some(high as f64),
+                    below: !single && draw(2) == 0,
+                });
+                at = high + u64::from(single);
+            }
+            let mut ranges = Ranges::with_fuzz([0.0, 0.3][usize::from(draw(2) == 0)]);
+            for index in (0..ends.len()).rev() {
+                ranges.add_numbers(ends[index].clone(), index);
+            }
+            ranges.sort().unwrap();
+            for tenth in -20..700 {
+                let value = f64::from(tenth) / 10.0;
+                let exact = ends.iter().position(|one| one.holds(value));
+                let fuzz = ranges.fuzz * (1.0 + 1e-12);
+                let near = || ends.iter().position(|one| one.nearly(value, fuzz));
+                let found = ranges.number(value).copied();
+                assert_eq!(found, exact.or_else(near), "{value} {ends:?}");
+            }
+        }
+    }
+
     #[test]
     fn shared_and_repeated_values_are_found() {
         let mut shared = numbers(&[
