@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::harness::{clean, rows, run_on, store, variables};
+use crate::harness::{clean, fails, rows, run_on, store, variables};
 
 const PAYROLL: &str = "data master; input id pay name $; datalines;
 1 100 a
@@ -24,13 +24,6 @@ data trans; input id pay name $ extra; datalines;
 fn gives(program: &str, expected: &[&str]) {
     let (_, store) = clean(program);
     assert_eq!(rows(&store, "/data/out.sas7bdat"), expected, "{program}");
-}
-
-#[track_caller]
-fn fails(program: &str, text: &str) {
-    let ran = run_on(Arc::new(store()), program);
-    assert_eq!(ran.exit, 2, "{program}\n{}", ran.log);
-    assert!(ran.log.contains(text), "{text}\n--- in ---\n{}", ran.log);
 }
 
 #[test]

@@ -114,6 +114,14 @@ pub(crate) fn run_on(store: Arc<dyn Store>, program: &str) -> Ran {
     }
 }
 
+/// Runs a program on a fresh store that must end with an error, and looks for `text` in its log.
+#[track_caller]
+pub(crate) fn fails(program: &str, text: &str) {
+    let ran = run_on(Arc::new(store()), program);
+    assert_eq!(ran.exit, 2, "{program}\n{}", ran.log);
+    assert!(ran.log.contains(text), "{text}\n--- in ---\n{}", ran.log);
+}
+
 /// Runs a program that must end cleanly on a fresh store; returns both.
 pub(crate) fn clean(program: &str) -> (Ran, MemoryStore) {
     let store = store();

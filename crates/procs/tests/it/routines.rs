@@ -3,20 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::harness::{clean, rows, run_on, store};
+use crate::harness::{clean, fails, rows, run_on, store};
 
 /// Runs `data d.out; <body> run;` and compares the rows of D.OUT.
 #[track_caller]
 fn gives(body: &str, expected: &[&str]) {
     let (_, store) = clean(&format!("data d.out; {body} run;"));
     assert_eq!(rows(&store, "/data/out.sas7bdat"), expected, "{body}");
-}
-
-#[track_caller]
-fn fails(program: &str, text: &str) {
-    let ran = run_on(Arc::new(store()), program);
-    assert_eq!(ran.exit, 2, "{program}\n{}", ran.log);
-    assert!(ran.log.contains(text), "{text}\n--- in ---\n{}", ran.log);
 }
 
 #[test]

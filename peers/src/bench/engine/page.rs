@@ -103,7 +103,7 @@ fn verdict_of(text: &mut String, bar: &Bar, all: &All) {
     };
     let _ = writeln!(
         text,
-        "Against {} by {}: {worst:.2} at worst ({title}), wanted {:.1}: {}.",
+        "Against {} by {}: {worst:.2} at worst ({title}), wanted {}: {}.",
         bar.contestant,
         if bar.by_wall { "the clock" } else { "CPU" },
         bar.least,
