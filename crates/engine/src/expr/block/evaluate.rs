@@ -237,7 +237,7 @@ impl Registers {
         events: &mut Events,
     ) {
         let Run::Numbers(run) = &call.entry.run else {
-            return;
+            unreachable!("only functions of numbers are compiled to this step");
         };
         let mut few = [0.0; ARGUMENTS_FEW];
         let mut many = vec![0.0; arguments.len()];
