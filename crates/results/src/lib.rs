@@ -8,6 +8,7 @@
 
 pub mod assemble;
 pub mod run;
+pub mod sample;
 pub mod statistics;
 pub mod step;
 

@@ -5,6 +5,7 @@
 //! run.json            what was planned: suite, scale, seed, options, jobs        (written first)
 //! events.jsonl        what happened, a line each, flushed as it happens
 //! jobs/<name>/        program.sas, job.log, job.lst, steps.jsonl
+//! nodes/<node>.jsonl  what the node did, a sample a second                     ([`crate::sample`])
 //! result.json         the figures, once the run is complete                       (written last)
 //! ```
 
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::sample::Sample;
 use crate::step::StepRecord;
 
 /// What was planned.
@@ -492,6 +494,16 @@ impl RunDirectory {
     /// Steps that a job has finished so far.
     pub fn steps(&self, job: &str) -> Result<Vec<StepRecord>, Error> {
         read_lines(&self.job(job).join("steps.jsonl"))
+    }
+
+    /// File of a node's samples.
+    pub fn samples_path(&self, node: &str) -> PathBuf {
+        self.path.join("nodes").join(format!("{node}.jsonl"))
+    }
+
+    /// Samples of a node so far; none if nothing was sampled.
+    pub fn samples(&self, node: &str) -> Result<Vec<Sample>, Error> {
+        read_lines(&self.samples_path(node))
     }
 
     /// Adds an event; it is on its way to the disk when this returns.

@@ -1,0 +1,146 @@
+//! What one node did over time: a line a second in `nodes/<node>.jsonl` of a run directory.
+//!
+//! A figure is of the interval that ends at the sample's time unless it is called a level. What a
+//! kernel, file system or device does not tell is absent, never 0.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A node over one interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// End of the interval, seconds since the Unix epoch by the wall clock.
+    pub unix_s: f64,
+    /// The same, seconds since the run began, by the monotonic clock.
+    pub at_s: f64,
+    /// Length of the interval, seconds by the monotonic clock.
+    pub interval_s: f64,
+    /// Jobs running, a level.
+    pub running: u64,
+    /// Processor time of the node and of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuSample>,
+    /// Memory, levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemorySample>,
+    /// What jobs were served, by channel: `input`, `output`, `work`, `util`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub channels: BTreeMap<String, ChannelSample>,
+    /// Block devices by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub devices: BTreeMap<String, DeviceSample>,
+    /// Mounted file systems that count for themselves (NFS), by mount point.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mounts: BTreeMap<String, MountSample>,
+    /// Network interfaces by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub network: BTreeMap<String, NetworkSample>,
+    /// Pressure stall information: seconds stalled, by `cpu_some`, `io_some`, `io_full`,
+    /// `memory_some`, `memory_full`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pressure_s: BTreeMap<String, f64>,
+    /// Series that others measured (`--observe`), levels, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub observed: BTreeMap<String, f64>,
+}
+
+/// Processor time, seconds over all processors.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CpuSample {
+    /// In programs.
+    pub user_s: f64,
+    /// In the kernel, interrupts included.
+    pub system_s: f64,
+    /// Idle while I/O was outstanding.
+    pub iowait_s: f64,
+    /// Taken by other guests of the same host.
+    pub steal_s: f64,
+    /// Idle.
+    pub idle_s: f64,
+    /// Of user and system: the run's jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs_s: Option<f64>,
+    /// Of user and system: launcher and sampler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher_s: Option<f64>,
+}
+
+/// Memory, levels in bytes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemorySample {
+    /// All.
+    pub total_bytes: u64,
+    /// Available without swapping.
+    pub available_bytes: u64,
+    /// Page cache.
+    pub cached_bytes: u64,
+    /// Waiting to be written.
+    pub dirty_bytes: u64,
+    /// Being written.
+    pub writeback_bytes: u64,
+}
+
+/// What jobs were served on a channel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChannelSample {
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Operations that move no bytes: create, open, rename, remove, lock.
+    pub metadata_operations: u64,
+    /// Time that jobs spent inside all operations, seconds, added up over jobs and threads.
+    pub blocked_s: f64,
+    /// Reads and writes by latency: each pair is the upper end of a class in microseconds (a power
+    /// of two) and how many operations were in it; empty classes are left out.
+    pub latency_us: Vec<(u64, u64)>,
+}
+
+/// A block device.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceSample {
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Reads completed.
+    pub reads: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Time of all reads from queueing to completion, seconds.
+    pub read_s: f64,
+    /// The same of writes.
+    pub write_s: f64,
+    /// Time with at least one request outstanding, seconds.
+    pub busy_s: f64,
+    /// Requests outstanding on average.
+    pub queue: f64,
+}
+
+/// A mounted file system.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MountSample {
+    /// `nfs4`, …
+    pub kind: String,
+    /// Bytes read from the server.
+    pub read_bytes: u64,
+    /// Bytes written to the server.
+    pub write_bytes: u64,
+    /// Calls of the server.
+    pub operations: u64,
+    /// Time of the calls from queueing to answer, seconds, added up.
+    pub operation_s: f64,
+}
+
+/// A network interface.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NetworkSample {
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Speed of the link, MB/s (10^6) in each direction, a level; absent if the interface does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_mb_per_s: Option<f64>,
+}
