@@ -22,7 +22,7 @@ use lang::ast::{ProcStep, VariableList};
 use sas7bdat::{Encoding, Kind, Rows};
 
 use self::cell::Depth;
-use self::cells::Asked;
+use self::cells::{Asked, filled_up};
 use self::groups::Groups;
 use self::listing::Printed;
 use self::output::OutputTable;
@@ -41,6 +41,9 @@ const CLASS_MAX: usize = 30;
 
 /// Of more types than these groups do not go to a utility file: each would go there for each type.
 const SPILLED_TYPES_MAX: usize = 64;
+
+/// What so many rows change is fetched from memory at a time.
+const AHEAD: usize = 16;
 
 impl Procedure for Means {
     fn name(&self) -> &'static str {
@@ -131,7 +134,7 @@ struct Analysis {
     rules: Rules,
     asked: Asked,
     with_values: bool,
-    /// Of the present row.
+    /// Of the present row, filled up with zeros.
     values: Vec<f64>,
     /// Rows of a block and their groups.
     found: Vec<(u8, usize)>,
@@ -189,7 +192,7 @@ impl Analysis {
         let (output_types, printed_types) = types(statements, &classes)?;
         Ok(Self {
             runs: runs(&fields),
-            values: vec![0.0; fields.len()],
+            values: vec![0.0; filled_up(fields.len())],
             found: Vec::new(),
             fields,
             recent: Recent::new(&classes),
@@ -324,8 +327,8 @@ impl Analysis {
         plain && !self.with_values
     }
 
-    /// Adds some rows of a block: the groups of all are looked up first, so that the memory they lie in
-    /// is fetched for several of them at a time.
+    /// Adds some rows of a block: the groups of all are looked up first, so that what they have is
+    /// fetched from memory for several at a time.
     fn add_block(&mut self, groups: &mut Groups, rows: &Rows<'_>, which: &[u8]) -> Outcome<()> {
         let mut found = std::mem::take(&mut self.found);
         found.clear();
@@ -338,9 +341,12 @@ impl Analysis {
                 found.push((*row, group));
             }
         }
-        for (row, group) in &found {
-            self.read(row_at(*row));
-            groups.add(*group, &self.values, 1.0, 1.0);
+        for few in found.chunks(AHEAD) {
+            groups.look_at(few.iter().map(|(_, group)| *group));
+            for (row, group) in few {
+                self.read(row_at(*row));
+                groups.add(*group, &self.values, 1.0, 1.0);
+            }
         }
         self.found = found;
         Ok(())
@@ -369,7 +375,7 @@ impl Analysis {
         self.read(row);
         groups.add(group, &self.values, times, weight);
         if self.with_values {
-            for (variable, value) in self.values.iter().enumerate() {
+            for (variable, value) in self.values[..self.fields.len()].iter().enumerate() {
                 if !value.is_nan() {
                     groups.keep(group, variable, *value, times)?;
                 }
@@ -380,6 +386,10 @@ impl Analysis {
 
     /// Reads the analysis variables of a row.
     #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "each half of sixteen bytes is a number"
+    )]
     fn read(&mut self, row: &[u8]) {
         let mut values = self.values.as_mut_slice();
         for run in &self.runs {
@@ -390,9 +400,16 @@ impl Analysis {
                 continue;
             }
             let start = run.first.offset as usize;
-            let bytes = row[start..start + 8 * run.count].chunks_exact(8);
-            for (value, bytes) in these.iter_mut().zip(bytes) {
-                *value = f64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
+            let bytes = &row[start..start + 8 * run.count];
+            // Two at a time, as they are taken later: a processor hands on whole what was stored whole.
+            let (twos, last) = bytes.as_chunks::<16>();
+            let (places, last_place) = these.as_chunks_mut::<2>();
+            for (two, bytes) in places.iter_mut().zip(twos) {
+                let both = u128::from_le_bytes(*bytes);
+                *two = [both as u64, (both >> 64) as u64].map(f64::from_bits);
+            }
+            if let ([value], Some(bytes)) = (last_place, last.first_chunk()) {
+                *value = f64::from_le_bytes(*bytes);
             }
         }
     }

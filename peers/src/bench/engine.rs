@@ -29,8 +29,6 @@ struct Kind {
     title: &'static str,
     bars: Vec<Bar>,
     groups: Vec<Group>,
-    /// More rotations would take hours.
-    rotations_max: usize,
 }
 
 /// How much faster than a contestant ours must be.
@@ -190,7 +188,7 @@ fn measured(kind: &mut Kind, rotations: usize) -> Result<String> {
             // What only they read cannot be made either.
             group.files.retain(Input::maker_exists);
         }
-        let measured = measure(group, rotations.min(kind.rotations_max), Touched::Times(2))?;
+        let measured = measure(group, rotations, Touched::Times(2))?;
         same_result(&group.title, &measured)?;
         all.push((group.title.clone(), measured));
     }
@@ -230,14 +228,11 @@ fn kinds(places: &Places) -> Vec<Kind> {
         groups: (1..=5)
             .map(|index| program(places, &format!("{name}{index}"), removes))
             .collect(),
-        rotations_max: usize::MAX,
     };
     let written = ["out.sas7bdat", "out.loop"];
-    let mut copies = beside_loop("Copy", "copy", written);
-    copies.rotations_max = 3;
+    let copies = beside_loop("Copy", "copy", written);
     let mut filters = beside_loop("Filter, four computed columns, write", "filter", written);
     filters.bars.push(Bar::cpu(DUCKDB, 3.0));
-    filters.rotations_max = 3;
     for group in &mut filters.groups {
         group.files.push(places.database(&places.table()));
         let table = places.table();
@@ -253,7 +248,6 @@ fn kinds(places: &Places) -> Vec<Kind> {
         groups: (1..=5)
             .map(|index| from_device(places, &format!("{name}{index}"), writes))
             .collect(),
-        rotations_max: 5,
     };
     vec![
         beside_loop("Scan: WHERE and the sum of products", "scan", ["", ""]),
@@ -368,7 +362,6 @@ fn binary(places: &Places) -> Kind {
         title: "Read and write COMPRESS=BINARY",
         bars: vec![Bar::cpu("encoder", 0.6)],
         groups: vec![group("binary", files, contestants)],
-        rotations_max: usize::MAX,
     }
 }
 
@@ -389,7 +382,6 @@ fn regression(places: &Places) -> Kind {
         title: "REG with 30 regressors",
         bars: vec![Bar::cpu("scikit-learn", 5.0), Bar::cpu("statsmodels", 5.0)],
         groups: vec![group("reg", vec![places.table_input()], contestants)],
-        rotations_max: 3,
     }
 }
 
@@ -410,7 +402,6 @@ fn logistic(places: &Places) -> Kind {
             ..Bar::cpu("CPUCOUNT=1", 1.8)
         }],
         groups: vec![group("hplogistic", vec![places.table_input()], contestants)],
-        rotations_max: usize::MAX,
     }
 }
 
@@ -439,6 +430,5 @@ fn join(places: &Places, name: &str, title: &'static str, second: (&str, u64)) -
         title,
         bars: vec![Bar::cpu(DUCKDB, 0.5)],
         groups: vec![group(name, files, contestants)],
-        rotations_max: 3,
     }
 }

@@ -3,10 +3,11 @@
 
 use super::ClassVariable;
 
-/// Rows that are remembered at first, since most steps have few groups, and at most. Two places side
-/// by side are tried for each.
+/// Rows that are remembered at first, since most steps have few groups, and at most.
 const PLACES: usize = 1 << 7;
 const PLACES_MAX: usize = 1 << 13;
+/// So many places side by side are tried for a row.
+const TRIED: usize = 4;
 /// Eight bytes each of a row's values; longer ones are not remembered.
 const WORDS_MAX: usize = 4;
 /// In the place of a group: the row is left out.
@@ -78,7 +79,7 @@ impl Recent {
             reason = "the upper bits of a hash are a place"
         )]
         let place = (hash >> (64 - PLACES_MAX.trailing_zeros())) as usize & (self.places - 1);
-        for place in [place, place ^ 1] {
+        for place in (0..TRIED).map(|step| place ^ step) {
             let (known, answer) = self.at(place);
             let same = known.iter().zip(&words).all(|(known, word)| known == word);
             if same && let Some(group) = self.answer(answer) {
@@ -101,13 +102,9 @@ impl Recent {
             self.seen = vec![0; self.places * (self.pieces.len() + 1)];
             return;
         }
-        let other = unseen.place ^ 1;
-        let taken = |place| self.answer(self.at(place).1).is_some();
-        let place = if taken(unseen.place) && !taken(other) {
-            other
-        } else {
-            unseen.place
-        };
+        let mut tried = (0..TRIED).map(|step| unseen.place ^ step);
+        let free = tried.find(|place| self.answer(self.at(*place).1).is_none());
+        let place = free.unwrap_or(unseen.place);
         let words = self.pieces.len();
         let start = place * (words + 1);
         self.seen[start..start + words].copy_from_slice(&unseen.words[..words]);

@@ -113,6 +113,12 @@ impl Groups {
         Ok(())
     }
 
+    /// See [`Cells::look_at`].
+    #[inline]
+    pub(super) fn look_at(&self, groups: impl Iterator<Item = usize>) {
+        self.cells.look_at(groups);
+    }
+
     /// Adds a row to a group; see [`Cells::add`].
     #[inline]
     pub(super) fn add(&mut self, group: usize, values: &[f64], times: f64, weight: f64) {

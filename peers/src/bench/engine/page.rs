@@ -29,14 +29,7 @@ type All = [(String, Vec<Measured>)];
 
 /// The table of a kind, and whether ours reaches what it must.
 pub(super) fn kind(kind: &Kind, all: &All, skipped: &[&str]) -> String {
-    let rotations = all
-        .first()
-        .and_then(|(_, measured)| measured.first())
-        .map_or(0, |one| one.samples.len());
     let mut text = format!("## {}\n\n", kind.title);
-    if rotations > kind.rotations_max.saturating_sub(1) {
-        let _ = writeln!(text, "{rotations} rotations.\n");
-    }
     text.push_str(
         "| program | | CPU s: min, median, max | wall s: min, median, max | MB/s | x 150 \
         | others' load, cores | ours : it, by CPU | by wall |\n|---|---|---|---|---|---|---|---|---|\n",
