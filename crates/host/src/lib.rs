@@ -1,7 +1,15 @@
-//! Facts about the host. Parsers take bytes and never fail; `live` functions read the files.
+//! Facts about the host, and what its kernel counts. Parsers take texts and never fail; `live`
+//! functions read the files.
 //!
-//! Start reading at [`cores`].
+//! Start reading at [`cores`] for facts, at [`processors`] for what is counted.
 
+pub mod block_devices;
 mod cgroup;
 pub mod cores;
+mod fields;
+pub mod file_systems;
 pub mod memory;
+pub mod network;
+pub mod nfs;
+pub mod pressure;
+pub mod processors;

@@ -1,0 +1,236 @@
+//! Which file system a directory is on, and which block devices are behind it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::fields::{number, unescaped};
+
+/// Devices over devices over devices end here.
+const DEPTH_MAX: u32 = 8;
+
+/// A mounted file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Number of its device; the major number is 0 where no block device is behind it directly.
+    pub device: (u64, u64),
+    /// Where it is mounted.
+    pub point: PathBuf,
+    /// `ext4`, `nfs4`, …
+    pub kind: String,
+    /// What is mounted there: a device, an export, a name.
+    pub source: String,
+}
+
+/// Where the physical side of a file system can be seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Physical {
+    /// Block devices by name: the one that the file system is on (the whole disk, if it is a
+    /// partition), then those below it.
+    Devices(Vec<String>),
+    /// The mount counts for itself (NFS).
+    Mount,
+    /// Nowhere; the text says why.
+    Hidden(String),
+}
+
+/// The mounts of /proc/self/mountinfo, in the order in which they were made.
+pub fn parse(mountinfo: &str) -> Vec<Mount> {
+    mountinfo.lines().filter_map(mount).collect()
+}
+
+/// `27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw`.
+fn mount(line: &str) -> Option<Mount> {
+    let (head, tail) = line.split_once(" - ")?;
+    let mut head = head.split_ascii_whitespace().skip(2);
+    let (major, minor) = head.next()?.split_once(':')?;
+    let point = head.nth(1)?;
+    let mut tail = tail.split_ascii_whitespace();
+    Some(Mount {
+        device: (number(major)?, number(minor)?),
+        point: PathBuf::from(unescaped(point)),
+        kind: tail.next()?.to_owned(),
+        source: unescaped(tail.next()?),
+    })
+}
+
+/// The mount that a path is on; the path has no symbolic links left.
+pub fn mount_of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let depth = |mount: &Mount| mount.point.components().count();
+    // Of two mounts at the same place the later one hides the earlier.
+    mounts
+        .iter()
+        .filter(|mount| path.starts_with(&mount.point))
+        .max_by_key(|mount| depth(mount))
+}
+
+/// The mount of a directory of this host, and where its physical side can be seen.
+pub fn live(directory: &Path) -> Option<(Mount, Physical)> {
+    live_at(directory, 0)
+}
+
+fn live_at(directory: &Path, depth: u32) -> Option<(Mount, Physical)> {
+    let path = fs::canonicalize(directory).ok()?;
+    let mounts = parse(&fs::read_to_string("/proc/self/mountinfo").ok()?);
+    let mount = mount_of(&mounts, &path)?.clone();
+    let physical = physical(&mount, depth);
+    Some((mount, physical))
+}
+
+fn physical(mount: &Mount, depth: u32) -> Physical {
+    let hidden = |why: &str| Physical::Hidden(format!("{} {why}", mount.kind));
+    match mount.kind.as_str() {
+        "nfs" | "nfs4" => return Physical::Mount,
+        "tmpfs" | "ramfs" => return hidden("keeps files in memory"),
+        "overlay" => return hidden("hides which file system files are on"),
+        _ => {}
+    }
+    let number = match mount.device {
+        // btrfs shows a number of its own; its source is the device.
+        (0, _) if mount.source.starts_with("/dev/") => block_number(Path::new(&mount.source)),
+        (0, _) => None,
+        known => Some(known),
+    };
+    let Some(number) = number else {
+        return hidden("does not tell what it reads and writes physically");
+    };
+    let mut names = Vec::new();
+    collect(Path::new("/sys"), number, depth, &mut names);
+    if names.is_empty() {
+        return hidden("is on a device that /sys does not show");
+    }
+    Physical::Devices(names)
+}
+
+/// Number of the block device that a path names.
+fn block_number(path: &Path) -> Option<(u64, u64)> {
+    let device = fs::metadata(path).ok()?.rdev();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    (major != 0).then(|| (u64::from(major), u64::from(minor)))
+}
+
+/// Adds the name of the whole device that has `number`, then those below it: the disk of a partition,
+/// members of a volume, the device behind the file of a loop device.
+fn collect(sys: &Path, (major, minor): (u64, u64), depth: u32, names: &mut Vec<String>) {
+    let link = sys.join(format!("dev/block/{major}:{minor}"));
+    let Ok(mut device) = fs::canonicalize(link) else {
+        return;
+    };
+    if device.join("partition").exists() {
+        device.pop();
+    }
+    let Some(name) = device.file_name().map(|name| name.to_string_lossy()) else {
+        return;
+    };
+    if depth > DEPTH_MAX || names.iter().any(|known| *known == name) {
+        return;
+    }
+    names.push(name.into_owned());
+    let slaves = fs::read_dir(device.join("slaves")).into_iter().flatten();
+    let mut numbers: Vec<(u64, u64)> = slaves
+        .filter_map(|entry| number_in(&entry.ok()?.path().join("dev")))
+        .collect();
+    numbers.sort_unstable();
+    for number in numbers {
+        collect(sys, number, depth + 1, names);
+    }
+    if let Ok(file) = fs::read_to_string(device.join("loop/backing_file")) {
+        let below = Path::new(file.trim_end()).parent();
+        if let Some((_, Physical::Devices(below))) = below.and_then(|path| live_at(path, depth + 1))
+        {
+            let new = below.into_iter().filter(|name| !names.contains(name));
+            let new: Vec<String> = new.collect();
+            names.extend(new);
+        }
+    }
+}
+
+/// `254:0` of a `dev` file.
+fn number_in(file: &Path) -> Option<(u64, u64)> {
+    let text = fs::read_to_string(file).ok()?;
+    let (major, minor) = text.trim().split_once(':')?;
+    Some((number(major)?, number(minor)?))
+}
+
+/// True if `name` is a whole device of this host and no partition.
+pub fn is_whole_device(name: &str) -> bool {
+    // The kernel writes the slashes of names such as cciss/c0d0 as exclamation marks.
+    Path::new("/sys/block")
+        .join(name.replace('/', "!"))
+        .exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn the_deepest_and_latest_mount_counts() {
+        let mounts = parse(include_str!("captured/mountinfo"));
+        let of = |path: &str| {
+            let mount = mount_of(&mounts, Path::new(path)).unwrap();
+            (mount.kind.as_str(), mount.device)
+        };
+        assert_eq!(of("/data/x"), ("ext4", (254, 0)));
+        assert_eq!(of("/sas work/a"), ("xfs", (253, 3)));
+        assert_eq!(of("/sas workings"), ("ext4", (254, 0)));
+        assert_eq!(of("/twice/a"), ("nfs4", (0, 61)));
+        assert_eq!(mounts[0].source, "proc");
+    }
+
+    #[test]
+    fn odd_lines_are_left_out() {
+        assert!(parse("27 1 254:0 / /\n- ext4\n1 2 x:y / / rw - a b\n").is_empty());
+        assert_eq!(mount_of(&[], Path::new("/")), None);
+    }
+
+    #[test]
+    fn partitions_and_volumes_lead_to_their_disks() {
+        let root = tempfile::tempdir().unwrap();
+        let sys = root.path();
+        let make = |path: &str| fs::create_dir_all(sys.join(path)).unwrap();
+        let write = |path: &str, text: &str| fs::write(sys.join(path), text).unwrap();
+        for disk in ["devices/sda/sda2", "devices/sdb", "devices/dm-1/slaves"] {
+            make(disk);
+        }
+        make("dev/block");
+        write("devices/sda/sda2/partition", "2\n");
+        write("devices/sda/sda2/dev", "8:2\n");
+        write("devices/sdb/dev", "8:16\n");
+        for (link, to) in [
+            ("dev/block/8:2", "devices/sda/sda2"),
+            ("dev/block/8:16", "devices/sdb"),
+            ("dev/block/253:1", "devices/dm-1"),
+            ("devices/dm-1/slaves/sda2", "devices/sda/sda2"),
+            ("devices/dm-1/slaves/sdb", "devices/sdb"),
+        ] {
+            symlink(sys.join(to), sys.join(link)).unwrap();
+        }
+        let mut names = Vec::new();
+        collect(sys, (253, 1), 0, &mut names);
+        assert_eq!(names, ["dm-1", "sda", "sdb"]);
+        names.clear();
+        collect(sys, (9, 9), 0, &mut names);
+        assert!(names.is_empty());
+    }
+
+    #[test]
+    fn memory_and_exports_have_no_devices() {
+        let mount = |kind: &str, source: &str| Mount {
+            device: (0, 40),
+            point: "/m".into(),
+            kind: kind.to_owned(),
+            source: source.to_owned(),
+        };
+        assert_eq!(physical(&mount("nfs4", "a:/b"), 0), Physical::Mount);
+        for (kind, source) in [("tmpfs", "tmpfs"), ("gpfs", "fs1"), ("fuse.s3", "s3")] {
+            let found = physical(&mount(kind, source), 0);
+            assert!(
+                matches!(&found, Physical::Hidden(why) if why.starts_with(kind)),
+                "{found:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What NFS mounts say of themselves (/proc/self/mountstats).
+
+use std::collections::BTreeMap;
+
+use crate::fields::{numbers, unescaped};
+
+/// Totals of a mount since it was mounted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NfsMount {
+    /// `nfs` or `nfs4`.
+    pub kind: String,
+    /// Bytes read from the server.
+    pub read_bytes: u64,
+    /// Bytes written to the server.
+    pub write_bytes: u64,
+    /// Calls of the server.
+    pub operations: u64,
+    /// Time of the calls from queueing to answer, added up, ms.
+    pub operation_ms: u64,
+}
+
+/// NFS mounts by mount point.
+pub fn parse(mountstats: &str) -> BTreeMap<String, NfsMount> {
+    let mut mounts = BTreeMap::new();
+    let mut current: Option<(String, NfsMount)> = None;
+    let mut in_operations = false;
+    for line in mountstats.lines() {
+        if line.starts_with("device ") {
+            mounts.extend(current.take());
+            current = heading(line);
+            in_operations = false;
+        } else if let Some((_, mount)) = &mut current {
+            let line = line.trim_start();
+            if line.starts_with("per-op statistics") {
+                in_operations = true;
+            } else if in_operations {
+                operation(line, mount);
+            } else if let Some(counts) = line.strip_prefix("bytes:") {
+                let counts = numbers(counts, 0);
+                mount.read_bytes = counts.get(4).copied().unwrap_or(0);
+                mount.write_bytes = counts.get(5).copied().unwrap_or(0);
+            }
+        }
+    }
+    mounts.extend(current);
+    mounts
+}
+
+/// `device server:/export mounted on /mnt with fstype nfs4 statvers=1.1`.
+fn heading(line: &str) -> Option<(String, NfsMount)> {
+    let (_, rest) = line.split_once(" mounted on ")?;
+    let (point, rest) = rest.split_once(" with fstype ")?;
+    let kind = rest.split_ascii_whitespace().next()?;
+    let mount = NfsMount {
+        kind: kind.to_owned(),
+        ..NfsMount::default()
+    };
+    matches!(kind, "nfs" | "nfs4").then(|| (unescaped(point), mount))
+}
+
+/// `READ: ops transmissions timeouts sent received queue_ms answer_ms whole_ms errors`.
+fn operation(line: &str, mount: &mut NfsMount) {
+    let Some((_, counts)) = line.split_once(':') else {
+        return;
+    };
+    let counts = numbers(counts, 0);
+    if let (Some(calls), Some(whole_ms)) = (counts.first(), counts.get(7)) {
+        mount.operations = mount.operations.saturating_add(*calls);
+        mount.operation_ms = mount.operation_ms.saturating_add(*whole_ms);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_nfs_mounts_count() {
+        let mounts = parse(include_str!("captured/mountstats"));
+        assert_eq!(
+            mounts.keys().collect::<Vec<_>>(),
+            ["/mnt/sas data", "/work"]
+        );
+        let data = &mounts["/mnt/sas data"];
+        assert_eq!(data.kind, "nfs4");
+        assert_eq!(data.read_bytes, 1_073_741_824);
+        assert_eq!(data.write_bytes, 536_870_912);
+        assert_eq!(data.operations, 1 + 1024 + 512);
+        assert_eq!(data.operation_ms, 2 + 4_100 + 9_000);
+        assert_eq!(
+            mounts["/work"],
+            NfsMount {
+                kind: "nfs".to_owned(),
+                ..NfsMount::default()
+            }
+        );
+    }
+
+    #[test]
+    fn cut_short_texts_are_no_trouble() {
+        let text = include_str!("captured/mountstats");
+        for end in 0..text.len() {
+            parse(&text[..end]);
+        }
+    }
+}
