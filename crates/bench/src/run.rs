@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use ::io::live::LiveMemory;
 use ::io::{cache, process};
 use base::rowhash::RowHash;
+use base::store::Channel;
 use base::units::Bytes;
 use results::assemble::assemble;
 use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time};
@@ -147,6 +149,8 @@ pub fn run(
             .join(format!("gristmill-output-{name}")),
         directory,
         stage,
+        live: LiveMemory::create(config.plan.jobs.len())
+            .map_err(failed("make memory for the counters of jobs"))?,
     };
     let interrupted = run.carry_out(watcher)?;
     if interrupted {
@@ -261,6 +265,8 @@ struct Run<'a> {
     output: PathBuf,
     directory: RunDirectory,
     stage: Stage,
+    /// What the channels of each job do while it runs, a slot for each job of the plan.
+    live: LiveMemory,
 }
 
 impl Run<'_> {
@@ -425,6 +431,7 @@ impl Run<'_> {
         let starts = plan
             .jobs
             .iter()
+            .enumerate()
             .map(|job| self.start(job))
             .collect::<Result<Vec<_>, _>>()?;
         let expected = plan.expected().unwrap_or_default();
@@ -477,22 +484,20 @@ impl Run<'_> {
         .map_err(failed("run the jobs"))
     }
 
-    /// Bytes per channel from the progress files that jobs keep.
+    /// Bytes per channel that all jobs have moved so far.
     fn moved_so_far(&self) -> BTreeMap<String, (u64, u64)> {
+        let jobs = 0..self.config.plan.jobs.len();
         let mut channels: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-        for job in &self.config.plan.jobs {
-            let path = self.directory.job(&job.name).join("progress.json");
-            let Ok(bytes) = fs::read(path) else { continue };
-            let moved: Option<BTreeMap<String, (u64, u64)>> = serde_json::from_slice(&bytes).ok();
-            for (channel, (read, written)) in moved.unwrap_or_default() {
-                let total = channels.entry(channel).or_default();
-                *total = (total.0 + read, total.1 + written);
+        for counts in jobs.filter_map(|slot| self.live.counts(slot)) {
+            for (channel, counts) in Channel::ALL.iter().zip(counts) {
+                let total = channels.entry(channel.name().to_owned()).or_default();
+                *total = (total.0 + counts.read_bytes, total.1 + counts.write_bytes);
             }
         }
         channels
     }
 
-    fn start(&self, job: &PlannedJob) -> Result<Start, Error> {
+    fn start(&self, (slot, job): (usize, &PlannedJob)) -> Result<Start, Error> {
         let own = self.directory.job(&job.name);
         let program = own.join("program.sas");
         fs::write(&program, &job.program)
@@ -500,7 +505,8 @@ impl Run<'_> {
         let mut command = self.exec(&own, "job", &program);
         let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
         flag("--print", text(&own.join("job.lst")));
-        flag("--progress", text(&own.join("progress.json")));
+        flag("--live", text(&self.live.path()));
+        flag("--live-slot", slot.to_string());
         let directories = DIRECTORIES
             .iter()
             .zip([self.stage.directory(), &self.output]);

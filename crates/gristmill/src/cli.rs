@@ -203,9 +203,12 @@ pub struct ExecArgs {
     /// Write one JSON line per step with everything measured
     #[arg(long, value_name = "FILE")]
     pub steps: Option<PathBuf>,
-    /// Keep the bytes moved so far per channel in this file, for whoever watches
+    /// Count what each channel does in this shared memory, for the launcher that made it
     #[arg(long, value_name = "FILE", hide = true)]
-    pub progress: Option<PathBuf>,
+    pub live: Option<PathBuf>,
+    /// Which job's part of it
+    #[arg(long, value_name = "N", hide = true, default_value_t = 0)]
+    pub live_slot: u64,
     /// Hash the rows of every data set read and written (recorded by --steps)
     #[arg(long)]
     pub row_hashes: bool,

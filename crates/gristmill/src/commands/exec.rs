@@ -1,21 +1,21 @@
 //! `gristmill exec`: one program in the built-in engine, in this process.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow};
-use base::store::{Channel, Store};
+use base::store::Store;
 use engine::failure::FailureLine;
 use engine::library::{Libraries, Library, check_libref};
 use engine::options::Options;
 use engine::session::{self, Observer, Setup, Symbols, Temporaries};
 use io::account::{AccountedStore, Accounts};
+use io::live::LiveSlot;
 use io::process::ProcessMeter;
 use io::real::RealStore;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -31,7 +31,7 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
     let meter = ProcessMeter::start();
     let text = fs::read_to_string(&args.program)
         .with_context(|| format!("failed to read the program {}", args.program.display()))?;
-    let accounts = Arc::new(Accounts::default());
+    let accounts = Arc::new(accounts(args)?);
     let real = RealStore {
         direct: args.direct,
         advise_sequential: args.advise_sequential,
@@ -39,9 +39,6 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
     let store: Arc<dyn Store> = Arc::new(AccountedStore::new(real, accounts.clone()));
     let temporaries = Arc::new(Temporaries::default());
     let lost = Arc::new(AtomicBool::new(false));
-    if let Some(path) = &args.progress {
-        show_progress(path.clone(), accounts.clone());
-    }
     clean_up_on_signals(store.clone(), temporaries.clone())?;
     let work = args.work.clone().unwrap_or_else(std::env::temp_dir);
     let setup = Setup {
@@ -94,6 +91,16 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
             Ok(Exit::CouldNotRun)
         }
     }
+}
+
+/// The books, shown to the launcher if it wants to see them.
+fn accounts(args: &ExecArgs) -> Result<Accounts> {
+    let Some(path) = &args.live else {
+        return Ok(Accounts::default());
+    };
+    let slot = LiveSlot::open(path, args.live_slot)
+        .with_context(|| format!("failed to open the counters at {}", path.display()))?;
+    Ok(Accounts::shown_in(slot))
 }
 
 fn writer(
@@ -198,24 +205,6 @@ fn observer(
             }
         }
     }))
-}
-
-/// Twice a second, writes the bytes moved so far per channel to `path`, beside and renamed so that a
-/// reader never sees half of it.
-fn show_progress(path: PathBuf, accounts: Arc<Accounts>) {
-    let beside = path.with_extension("new");
-    thread::spawn(move || {
-        loop {
-            let moved: BTreeMap<&str, (u64, u64)> = Channel::ALL
-                .iter()
-                .map(|channel| (channel.name(), accounts.moved(*channel)))
-                .collect();
-            let bytes = serde_json::to_vec(&moved).expect("the map has only plain keys");
-            // Watching is a courtesy: a job goes on where its progress cannot be written.
-            let _ = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
-            thread::sleep(Duration::from_millis(500));
-        }
-    });
 }
 
 /// On SIGINT, SIGTERM and SIGHUP: removes WORK, utility and unfinished files, then exits as a
