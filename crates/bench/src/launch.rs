@@ -4,15 +4,18 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use ::io::process::{self, Finished};
 
-/// How often children are looked at: the resolution of their elapsed times.
+/// How often it is looked whether to stop, while no child ends and none is to start.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How often children are looked at that cannot be waited for: the resolution of their elapsed times.
 const POLL: Duration = Duration::from_millis(5);
 
 /// How long children may take to clean up after SIGTERM before they get SIGKILL.
@@ -69,6 +72,8 @@ struct Running {
     index: usize,
     process_id: u32,
     started: Instant,
+    /// Tells when it has ended.
+    handle: Option<OwnedFd>,
 }
 
 /// Starts all jobs, no more than `at_once` at a time, and waits for them. `stop` ends the children
@@ -81,6 +86,8 @@ pub fn run(
     stop: &AtomicBool,
     mut tell: impl FnMut(Happening<'_>) -> io::Result<()>,
 ) -> io::Result<bool> {
+    // A handle for each child that runs, and what the launcher itself has open.
+    process::allow_open_files(starts.len() as u64 + 256);
     let mut running: Vec<Running> = Vec::new();
     let outcome = supervise(starts, at_once, stop, &mut tell, &mut running);
     if !running.is_empty() {
@@ -117,6 +124,7 @@ fn supervise(
                 index,
                 process_id,
                 started,
+                handle: process::handle(process_id),
             });
             tell(Happening::Launched {
                 name: &starts[index].name,
@@ -124,16 +132,35 @@ fn supervise(
                 started,
             })?;
         }
-        for index in collect(starts, running, tell)? {
-            has_ended[index] = true;
+        let ended = collect(starts, running, tell)?;
+        for index in &ended {
+            has_ended[*index] = true;
         }
         tell(Happening::Tick {
             running: running.len(),
             ended: starts.len() - waiting.len() - running.len(),
         })?;
-        thread::sleep(POLL);
+        // An end may be what the next start waits for.
+        if !ended.is_empty() {
+            continue;
+        }
+        let later = |index: &usize| Some(starts[*index].offset_s).filter(|at| *at > elapsed);
+        let next = waiting.iter().filter_map(later).reduce(f64::min);
+        let pause = next.map(|at| (at - began.elapsed().as_secs_f64()).max(0.0));
+        let pause = pause.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        wait(running, pause.map_or(PAUSE, |pause| pause.min(PAUSE)))?;
     }
     Ok(false)
+}
+
+/// Waits until a child ends, but not longer than `timeout`.
+fn wait(running: &[Running], timeout: Duration) -> io::Result<()> {
+    let handles: Vec<_> = running
+        .iter()
+        .filter_map(|job| Some(job.handle.as_ref()?.as_fd()))
+        .collect();
+    let all = handles.len() == running.len();
+    process::wait_for_any(&handles, if all { timeout } else { timeout.min(POLL) })
 }
 
 fn spawn(start: &Start) -> io::Result<u32> {
@@ -204,7 +231,7 @@ fn end_all(
                 process::terminate(job.process_id, true);
             }
         }
-        thread::sleep(POLL);
+        wait(running, PAUSE)?;
     }
     Ok(())
 }

@@ -436,7 +436,7 @@ impl Run<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let expected = plan.expected().unwrap_or_default();
         let at_once = plan.concurrency.unwrap_or(usize::MAX);
-        let mut looked = 0u32;
+        let mut shown = Instant::now();
         launch::run(&starts, at_once, self.stop, |happening| {
             let event = match happening {
                 Happening::Launched {
@@ -464,8 +464,8 @@ impl Run<'_> {
                 },
                 Happening::Tick { running, ended } => {
                     // Twice a second is enough for the eye and costs nothing.
-                    looked += 1;
-                    if looked.is_multiple_of(100) {
+                    if shown.elapsed() >= Duration::from_millis(500) {
+                        shown = Instant::now();
                         let channels = self.moved_so_far();
                         let jobs = starts.len();
                         watcher.running(&Progress {

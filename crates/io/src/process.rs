@@ -2,13 +2,13 @@
 
 #![expect(
     unsafe_code,
-    reason = "getrusage, wait4, close and pre_exec have no safe wrapper that says all"
+    reason = "getrusage, wait4, close, pre_exec and clocks of processes have no safe wrapper that says all"
 )]
 
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::IntoRawFd;
+use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,10 @@ pub struct Finished {
     pub user: Duration,
     /// System CPU time.
     pub system: Duration,
+    /// 512-byte blocks read from devices on its behalf.
+    pub block_input: u64,
+    /// 512-byte blocks that it made dirty or wrote towards devices.
+    pub block_output: u64,
 }
 
 /// Arranges that the child gets SIGTERM when the thread that starts it ends, so that a killed
@@ -117,7 +121,67 @@ pub fn try_wait(process_id: u32) -> io::Result<Option<Finished>> {
         signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
         user: duration(usage.ru_utime),
         system: duration(usage.ru_stime),
+        block_input: count(usage.ru_inblock),
+        block_output: count(usage.ru_oublock),
     }))
+}
+
+/// A handle on a child that becomes readable when it ends; `None` where the kernel has none to give
+/// (before 5.3) or no more files may be open.
+pub fn handle(process_id: u32) -> Option<OwnedFd> {
+    let flags = rustix::process::PidfdFlags::empty();
+    rustix::process::pidfd_open(pid(process_id)?, flags).ok()
+}
+
+/// Waits until a process behind one of the handles has ended, but not longer than `timeout`.
+pub fn wait_for_any(handles: &[BorrowedFd<'_>], timeout: Duration) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut waited: Vec<PollFd<'_>> = handles
+        .iter()
+        .map(|handle| PollFd::from_borrowed_fd(*handle, PollFlags::IN))
+        .collect();
+    let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+    match poll(&mut waited, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets this process and its children have `files` open at once, if the hard limit allows it.
+pub fn allow_open_files(files: u64) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(files, |most| files.min(most));
+    if limit.current.is_some_and(|current| current < wanted) {
+        let raised = Rlimit {
+            current: Some(wanted),
+            ..limit
+        };
+        // Without it some children have no handle, and are looked at now and then.
+        let _ = setrlimit(Resource::Nofile, raised);
+    }
+}
+
+/// CPU time of a process so far, all threads that are or were; `None` once it is collected.
+pub fn cpu_of(process_id: u32) -> Option<Duration> {
+    let pid = libc::clockid_t::try_from(process_id).ok()?;
+    // include/linux/posix-timers.h: a process's clock is its inverted id and CPUCLOCK_SCHED.
+    clock((!pid << 3) | 2)
+}
+
+/// CPU time of this process so far.
+pub fn own_cpu() -> Duration {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or_default()
+}
+
+fn clock(id: libc::clockid_t) -> Option<Duration> {
+    let mut time = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: the pointer is to a whole timespec, which is filled if the call says 0.
+    let time =
+        unsafe { (libc::clock_gettime(id, time.as_mut_ptr()) == 0).then(|| time.assume_init())? };
+    let seconds = u64::try_from(time.tv_sec).ok()?;
+    let nanoseconds = u32::try_from(time.tv_nsec).ok()?;
+    Some(Duration::new(seconds, nanoseconds))
 }
 
 fn pid(process_id: u32) -> Option<rustix::process::Pid> {
@@ -209,6 +273,32 @@ mod tests {
         assert!(after.real > before.real);
         assert!(after.user + after.system > before.user + before.system);
         assert!(meter.memory_peak_bytes() > 0);
+    }
+
+    #[test]
+    fn a_child_has_a_clock_and_a_handle() {
+        let script = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; read x";
+        #[expect(clippy::zombie_processes, reason = "try_wait collects it")]
+        let mut child = std::process::Command::new("/bin/sh")
+            .args(["-c", script])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let id = child.id();
+        let handle = handle(id).unwrap();
+        let handles = [std::os::fd::AsFd::as_fd(&handle)];
+        wait_for_any(&handles, Duration::from_millis(1)).unwrap();
+        assert_eq!(try_wait(id).unwrap(), None);
+        drop(child.stdin.take());
+        let began = Instant::now();
+        wait_for_any(&handles, Duration::from_secs(20)).unwrap();
+        assert!(began.elapsed() < Duration::from_secs(20));
+        let seen = cpu_of(id).unwrap();
+        let finished = try_wait(id).unwrap().unwrap();
+        let apart = (finished.user + finished.system).abs_diff(seen);
+        assert!(apart < Duration::from_millis(5), "{seen:?}, {finished:?}");
+        assert_eq!(cpu_of(id), None);
+        assert!(own_cpu() > Duration::ZERO);
     }
 
     #[test]
