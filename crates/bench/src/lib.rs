@@ -11,6 +11,7 @@ pub mod marker;
 pub mod orphans;
 pub mod plan;
 pub mod run;
+pub mod sampler;
 pub mod stage;
 pub mod suite;
 pub mod verify;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -15,13 +16,19 @@ use base::rowhash::RowHash;
 use base::store::Channel;
 use base::units::Bytes;
 use results::assemble::assemble;
+use results::node::FileSystemRecord;
 use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time};
+use results::sample::Sample;
 use results::step::{DatasetRecord, StepRecord};
 
 use crate::launch::{self, Happening, Start};
 use crate::marker::{self, Holds, InUse};
 use crate::orphans;
 use crate::plan::{Plan, PlannedDataset, PlannedJob};
+use crate::sampler::board::Board;
+use crate::sampler::observe::{Observers, Series};
+use crate::sampler::readings::Reader;
+use crate::sampler::{self, Sampler};
 use crate::stage::Stage;
 use crate::suite::expand::{DIRECTORIES, names_input};
 use crate::suite::text::Format;
@@ -60,6 +67,8 @@ pub struct Config {
     pub version: String,
     /// Host name.
     pub node: String,
+    /// Series that others measure.
+    pub observe: Vec<Series>,
 }
 
 /// What is shown while a run is on its way.
@@ -68,7 +77,7 @@ pub trait Watcher {
     fn phase(&mut self, text: &str);
     /// Bytes staged so far, of how many.
     fn staging(&mut self, done: Bytes, total: Bytes);
-    /// Jobs running and ended; bytes moved so far per channel.
+    /// Jobs running and ended, what they did so far and in the last second: once a second.
     fn running(&mut self, progress: &Progress);
     /// Jobs verified so far, of how many.
     fn verifying(&mut self, done: usize, total: usize);
@@ -85,6 +94,8 @@ pub struct Progress {
     pub jobs: usize,
     /// Bytes read and written so far per channel name.
     pub channels: BTreeMap<String, (u64, u64)>,
+    /// What the node did in the last second or so.
+    pub sample: Sample,
     /// Bytes that all jobs together are expected to move.
     pub expected: Bytes,
 }
@@ -139,8 +150,13 @@ pub fn run(
     let name = run_name(&config.plan.suite);
     let stage = open_stage(config)?;
     let (directory, _in_use) = create_directory(config, &name)?;
+    let began = Instant::now();
+    let live = LiveMemory::create(config.plan.jobs.len())
+        .map_err(failed("make memory for the counters of jobs"))?;
+    let board = Arc::new(Board::new(live));
+    let sampler = start_sampler(config, &directory, began, board.clone())?;
     let run = Run {
-        began: Instant::now(),
+        began,
         config,
         stop,
         output: config
@@ -149,8 +165,8 @@ pub fn run(
             .join(format!("gristmill-output-{name}")),
         directory,
         stage,
-        live: LiveMemory::create(config.plan.jobs.len())
-            .map_err(failed("make memory for the counters of jobs"))?,
+        board,
+        sampler,
     };
     let interrupted = run.carry_out(watcher)?;
     if interrupted {
@@ -246,6 +262,30 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
     Ok((RunDirectory::create(&path, &record)?, in_use))
 }
 
+fn start_sampler(
+    config: &Config,
+    directory: &RunDirectory,
+    began: Instant,
+    board: Arc<Board>,
+) -> Result<Sampler, Error> {
+    let directories = &config.directories;
+    let named: [(&str, &Path); 4] = [
+        ("data", &directories.data),
+        ("output", &directories.output),
+        ("work", &directories.work),
+        ("util", &directories.util),
+    ];
+    let observed = config.observe.iter().map(|series| series.name.clone());
+    let node = sampler::describe(&config.node, &named, observed.collect());
+    directory.write_node(&node)?;
+    let observers = Observers::start(&config.observe).map_err(failed("start what is observed"))?;
+    let counts_itself = |one: &FileSystemRecord| one.counts_itself;
+    let reader = Reader::open(node.file_systems.values().any(counts_itself), observers);
+    let path = directory.samples_path(&config.node);
+    let action = format!("write samples to {}", path.display());
+    Sampler::start(&path, began, board, reader).map_err(failed(action))
+}
+
 fn open_stage(config: &Config) -> Result<Stage, Error> {
     let path = config
         .directories
@@ -265,8 +305,9 @@ struct Run<'a> {
     output: PathBuf,
     directory: RunDirectory,
     stage: Stage,
-    /// What the channels of each job do while it runs, a slot for each job of the plan.
-    live: LiveMemory,
+    /// What jobs do while they run, a slot for each job of the plan.
+    board: Arc<Board>,
+    sampler: Sampler,
 }
 
 impl Run<'_> {
@@ -299,12 +340,19 @@ impl Run<'_> {
         }
         self.make_cold(watcher)?;
         watcher.phase("running");
-        if self.launch(watcher)? {
+        self.sampler.mark();
+        let stopped = self.launch(watcher)?;
+        self.sampler.mark();
+        if stopped {
             // A job that did not end when asked was killed, and could not clean up.
             self.remove_orphans()?;
             return Ok(true);
         }
         self.flush(watcher)?;
+        if let Err(error) = self.sampler.finish() {
+            let detail = format!("samples of the node could not be written: {error}");
+            self.event(&Event::new(self.time(), EventKind::NotMeasured).with_detail(detail))?;
+        }
         self.verify(watcher)?;
         Ok(self.stopped())
     }
@@ -436,65 +484,84 @@ impl Run<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let expected = plan.expected().unwrap_or_default();
         let at_once = plan.concurrency.unwrap_or(usize::MAX);
-        let mut shown = Instant::now();
+        let mut shown = 0;
         launch::run(&starts, at_once, self.stop, |happening| {
-            let event = match happening {
-                Happening::Launched {
-                    name,
-                    process_id,
-                    started,
-                } => Event {
-                    process_id: Some(process_id),
-                    ..Event::of_job(self.time_of(started), EventKind::JobLaunched, name)
-                },
-                Happening::Ended {
-                    name,
-                    finished,
-                    started,
-                    real,
-                } => Event {
-                    exit: finished.exit,
-                    real_s: Some(real.as_secs_f64()),
-                    user_s: Some(finished.user.as_secs_f64()),
-                    system_s: Some(finished.system.as_secs_f64()),
-                    detail: finished
-                        .signal
-                        .map(|signal| format!("ended by signal {signal}")),
-                    ..Event::of_job(self.time_of(started + real), EventKind::JobFinished, name)
-                },
-                Happening::Tick { running, ended } => {
-                    // Twice a second is enough for the eye and costs nothing.
-                    if shown.elapsed() >= Duration::from_millis(500) {
-                        shown = Instant::now();
-                        let channels = self.moved_so_far();
-                        let jobs = starts.len();
-                        watcher.running(&Progress {
-                            running,
-                            ended,
-                            jobs,
-                            channels,
-                            expected,
-                        });
-                    }
-                    return Ok(());
-                }
+            let Some(event) = self.event_of(&happening) else {
+                self.show(&happening, (starts.len(), expected), &mut shown, watcher);
+                return Ok(());
             };
             self.directory.add_event(&event).map_err(io::Error::other)
         })
         .map_err(failed("run the jobs"))
     }
 
-    /// Bytes per channel that all jobs have moved so far.
-    fn moved_so_far(&self) -> BTreeMap<String, (u64, u64)> {
-        let jobs = 0..self.config.plan.jobs.len();
-        let mut channels: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-        for counts in jobs.filter_map(|slot| self.live.counts(slot)) {
-            for (channel, counts) in Channel::ALL.iter().zip(counts) {
-                let total = channels.entry(channel.name().to_owned()).or_default();
-                *total = (total.0 + counts.read_bytes, total.1 + counts.write_bytes);
+    /// Notes what happens to a job, and makes an event of it; nothing happens to a job at a tick.
+    fn event_of(&self, happening: &Happening<'_>) -> Option<Event> {
+        match happening {
+            Happening::Launched {
+                name,
+                process_id,
+                started,
+            } => {
+                self.board.launched(name, *process_id);
+                Some(Event {
+                    process_id: Some(*process_id),
+                    ..Event::of_job(self.time_of(*started), EventKind::JobLaunched, name)
+                })
             }
+            Happening::Ended {
+                name,
+                finished,
+                started,
+                real,
+            } => {
+                self.board.ended(name, finished.user + finished.system);
+                Some(Event {
+                    exit: finished.exit,
+                    real_s: Some(real.as_secs_f64()),
+                    user_s: Some(finished.user.as_secs_f64()),
+                    system_s: Some(finished.system.as_secs_f64()),
+                    block_input: Some(finished.block_input),
+                    block_output: Some(finished.block_output),
+                    detail: finished
+                        .signal
+                        .map(|signal| format!("ended by signal {signal}")),
+                    ..Event::of_job(self.time_of(*started + *real), EventKind::JobFinished, name)
+                })
+            }
+            Happening::Tick { .. } => None,
         }
-        channels
+    }
+
+    /// Shows the last sample, if it was not shown yet.
+    fn show(
+        &self,
+        happening: &Happening<'_>,
+        (jobs, expected): (usize, Bytes),
+        shown: &mut u64,
+        watcher: &mut dyn Watcher,
+    ) {
+        let Happening::Tick { running, ended } = happening else {
+            return;
+        };
+        let Some(last) = self.board.shown(*shown) else {
+            return;
+        };
+        *shown = last.number;
+        let totals = Channel::ALL.iter().zip(last.totals.iter().flatten());
+        watcher.running(&Progress {
+            running: *running,
+            ended: *ended,
+            jobs,
+            channels: totals
+                .map(|(channel, counts)| {
+                    let moved = (counts.read_bytes, counts.write_bytes);
+                    (channel.name().to_owned(), moved)
+                })
+                .collect(),
+            sample: last.sample,
+            expected,
+        });
     }
 
     fn start(&self, (slot, job): (usize, &PlannedJob)) -> Result<Start, Error> {
@@ -505,7 +572,7 @@ impl Run<'_> {
         let mut command = self.exec(&own, "job", &program);
         let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
         flag("--print", text(&own.join("job.lst")));
-        flag("--live", text(&self.live.path()));
+        flag("--live", text(&self.board.live().path()));
         flag("--live-slot", slot.to_string());
         let directories = DIRECTORIES
             .iter()

@@ -109,6 +109,10 @@ pub struct RunArgs {
     /// or the staged files are evicted
     #[arg(long)]
     pub warm: bool,
+    /// Put a series that others measure on the run's time axis, such as isi="isi statistics ...":
+    /// the last number of the file's last line, or of the lines that the command writes, each second
+    #[arg(long, value_name = "NAME=FILE|CMD", value_parser = sizes::series)]
+    pub observe: Vec<bench::sampler::observe::Series>,
     /// Keep the outputs after they were verified
     #[arg(long)]
     pub keep: bool,

@@ -41,3 +41,16 @@ pub fn parameter(text: &str) -> Result<(String, u64), String> {
         .and_then(|(name, value)| Some((name.to_owned(), value.parse().ok()?)))
         .ok_or_else(|| "needs a name and a whole number, as in models=16".to_owned())
 }
+
+/// `NAME=FILE|CMD` of `--observe`.
+pub fn series(text: &str) -> Result<bench::sampler::observe::Series, String> {
+    match text.split_once('=') {
+        Some((name, source)) if !name.is_empty() && !source.trim().is_empty() => {
+            Ok(bench::sampler::observe::Series {
+                name: name.to_owned(),
+                source: source.to_owned(),
+            })
+        }
+        _ => Err("needs a name and a file or a command, as in isi=/var/log/isi.csv".to_owned()),
+    }
+}

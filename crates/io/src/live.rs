@@ -167,6 +167,11 @@ impl LiveMemory {
         PathBuf::from(format!("/proc/{process}/fd/{descriptor}"))
     }
 
+    /// For how many jobs it is.
+    pub const fn slots(&self) -> usize {
+        self.slots
+    }
+
     /// What the job of a slot has done so far; `None` until it has taken its slot.
     pub fn counts(&self, slot: usize) -> Option<LiveCounts> {
         if slot >= self.slots {

@@ -208,6 +208,14 @@ pub fn terminate(process_id: u32, at_once: bool) {
     }
 }
 
+/// Ends the processes of the group that `process_id` leads, at once.
+pub fn terminate_group(process_id: u32) {
+    if let Some(pid) = pid(process_id) {
+        // It may have ended by itself meanwhile.
+        let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+    }
+}
+
 /// `VmHWM` of `/proc/self/status`, bytes.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

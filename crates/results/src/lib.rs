@@ -7,6 +7,7 @@
 //! Start reading at [`run`].
 
 pub mod assemble;
+pub mod node;
 pub mod run;
 pub mod sample;
 pub mod statistics;

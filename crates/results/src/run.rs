@@ -5,6 +5,7 @@
 //! run.json            what was planned: suite, scale, seed, options, jobs        (written first)
 //! events.jsonl        what happened, a line each, flushed as it happens
 //! jobs/<name>/        program.sas, job.log, job.lst, steps.jsonl
+//! nodes/<node>.json   what a node is: its file systems and their devices       ([`crate::node`])
 //! nodes/<node>.jsonl  what the node did, a sample a second                     ([`crate::sample`])
 //! result.json         the figures, once the run is complete                       (written last)
 //! ```
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::node::NodeRecord;
 use crate::sample::Sample;
 use crate::step::StepRecord;
 
@@ -147,6 +149,12 @@ pub struct Event {
     /// System CPU time of a finished job, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_s: Option<f64>,
+    /// 512-byte blocks read from devices on behalf of a finished job (`wait4`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_input: Option<u64>,
+    /// 512-byte blocks that a finished job made dirty or wrote towards devices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_output: Option<u64>,
     /// What verification found wrong, a sentence each; present only after verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<String>>,
@@ -172,6 +180,8 @@ impl Event {
             real_s: None,
             user_s: None,
             system_s: None,
+            block_input: None,
+            block_output: None,
             findings: None,
             cached_share: None,
             caches_dropped: None,
@@ -215,6 +225,8 @@ pub enum EventKind {
     /// What the jobs left unwritten in memory was written to the devices; `real_s` tells how long it
     /// took.
     Flushed,
+    /// Something could not be measured; `detail` says what and why.
+    NotMeasured,
     /// Verification of a job's outputs ended; `detail` says what was found.
     JobVerified,
     /// The run was interrupted.
@@ -504,6 +516,26 @@ impl RunDirectory {
     /// Samples of a node so far; none if nothing was sampled.
     pub fn samples(&self, node: &str) -> Result<Vec<Sample>, Error> {
         read_lines(&self.samples_path(node))
+    }
+
+    /// Writes what a node is.
+    pub fn write_node(&self, node: &NodeRecord) -> Result<(), Error> {
+        let folder = self.path.join("nodes");
+        fs::create_dir_all(&folder).map_err(|source| Error::Io {
+            action: "create",
+            path: folder,
+            source,
+        })?;
+        self.write_json(&format!("nodes/{}.json", node.node), node)
+    }
+
+    /// What a node is; `None` if nothing was sampled on it.
+    pub fn node(&self, node: &str) -> Result<Option<NodeRecord>, Error> {
+        let name = format!("nodes/{node}.json");
+        if !self.path.join(&name).exists() {
+            return Ok(None);
+        }
+        self.read_json(&name).map(Some)
     }
 
     /// Adds an event; it is on its way to the disk when this returns.

@@ -61,9 +61,43 @@ pub struct CpuSample {
     /// Of user and system: the run's jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs_s: Option<f64>,
-    /// Of user and system: launcher and sampler.
+    /// Of user and system: launcher, sampler and the commands of `--observe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher_s: Option<f64>,
+    /// Of system: interrupts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupts_s: Option<f64>,
+    /// Of system: threads of the kernel, such as those that write the page cache back. They are
+    /// looked at less often, since there may be thousands: this is their time since the last sample
+    /// that has this key; the first has it with 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_threads_s: Option<f64>,
+}
+
+impl CpuSample {
+    /// Everything but idle and stolen time.
+    pub fn busy_s(&self) -> f64 {
+        self.user_s + self.system_s
+    }
+
+    /// All time there was.
+    pub fn all_s(&self) -> f64 {
+        self.busy_s() + self.iowait_s + self.steal_s + self.idle_s
+    }
+}
+
+impl ChannelSample {
+    /// Bytes read and written.
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes + self.write_bytes
+    }
+}
+
+impl DeviceSample {
+    /// Bytes read and written.
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes + self.write_bytes
+    }
 }
 
 /// Memory, levels in bytes.

@@ -55,6 +55,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
         program: std::env::current_exe().context("failed to find this program's own file")?,
         version: VERSION.to_owned(),
         node: host_name(),
+        observe: args.observe.clone(),
     };
     let mut view = View::new();
     let outcome = bench::run::run(&config, &stop, &mut view);

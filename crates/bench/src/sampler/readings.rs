@@ -1,0 +1,269 @@
+//! Totals at one moment: the kernel's, the jobs', the launcher's own.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use ::io::live::LiveCounts;
+use ::io::process;
+use host::block_devices::{self, BlockDevice};
+use host::memory::{self, MemoryUse};
+use host::network::{self, Interface};
+use host::nfs::{self, NfsMount};
+use host::processors::{self, ProcessorTimes};
+use host::{file_systems, pressure};
+
+use super::board::Board;
+use super::observe::Observers;
+
+/// Threads of the kernel are looked at no more often than this, but at marks.
+const KERNEL_THREADS_EVERY: Duration = Duration::from_secs(10);
+
+/// Nor more often than this times as long as looking takes.
+const KERNEL_THREADS_SHARE: u32 = 2000;
+
+/// Totals at one moment. What nothing tells is absent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Readings {
+    /// Since the run began, by the monotonic clock.
+    pub at: Duration,
+    /// Since the Unix epoch, by the wall clock.
+    pub unix: Duration,
+    /// Processor time.
+    pub processors: Option<ProcessorTimes>,
+    /// Memory.
+    pub memory: Option<MemoryUse>,
+    /// Whole block devices that were ever used.
+    pub devices: BTreeMap<String, BlockDevice>,
+    /// NFS mounts.
+    pub mounts: BTreeMap<String, NfsMount>,
+    /// Interfaces that were ever used, with the speed of their links, MB/s.
+    pub network: BTreeMap<String, (Interface, Option<f64>)>,
+    /// Seconds stalled by resource.
+    pub pressure_s: BTreeMap<String, f64>,
+    /// Jobs running.
+    pub running: u64,
+    /// What all jobs did by channel.
+    pub channels: Option<LiveCounts>,
+    /// CPU time of all jobs.
+    pub jobs_cpu: Duration,
+    /// CPU time of this process and the commands it observes.
+    pub own_cpu: Duration,
+    /// CPU time of the kernel's threads, if they were looked at.
+    pub kernel_threads_s: Option<f64>,
+    /// The same when they were last looked at before.
+    pub kernel_threads_before_s: Option<f64>,
+    /// Series that others measured.
+    pub observed: BTreeMap<String, f64>,
+}
+
+/// A file of the kernel's that is read again and again; absent if it cannot be opened.
+#[derive(Debug)]
+struct Source {
+    file: Option<File>,
+    text: Vec<u8>,
+}
+
+impl Source {
+    fn open(path: &str) -> Self {
+        Self {
+            file: File::open(path).ok(),
+            text: Vec::new(),
+        }
+    }
+
+    /// What it says now.
+    fn read(&mut self) -> Option<std::borrow::Cow<'_, str>> {
+        let file = self.file.as_ref()?;
+        let mut length = 0;
+        loop {
+            if self.text.len() < length + 4096 {
+                self.text.resize(length + 16_384, 0);
+            }
+            match file.read_at(&mut self.text[length..], length as u64).ok()? {
+                0 => return Some(String::from_utf8_lossy(&self.text[..length])),
+                count => length += count,
+            }
+        }
+    }
+}
+
+/// Reads everything.
+#[derive(Debug)]
+pub struct Reader {
+    stat: Source,
+    meminfo: Source,
+    diskstats: Source,
+    net_dev: Source,
+    mountstats: Source,
+    pressure: [(&'static str, Source); 3],
+    whole: BTreeMap<String, bool>,
+    links: BTreeMap<String, Option<f64>>,
+    kernel_threads: KernelThreads,
+    observers: Observers,
+}
+
+impl Reader {
+    /// Opens the kernel's files; `nfs` says whether there are NFS mounts to look at.
+    pub fn open(nfs: bool, observers: Observers) -> Self {
+        Self {
+            stat: Source::open("/proc/stat"),
+            meminfo: Source::open("/proc/meminfo"),
+            diskstats: Source::open("/proc/diskstats"),
+            net_dev: Source::open("/proc/net/dev"),
+            mountstats: if nfs {
+                Source::open("/proc/self/mountstats")
+            } else {
+                Source {
+                    file: None,
+                    text: Vec::new(),
+                }
+            },
+            pressure: ["cpu", "io", "memory"]
+                .map(|name| (name, Source::open(&format!("/proc/pressure/{name}")))),
+            whole: BTreeMap::new(),
+            links: BTreeMap::new(),
+            kernel_threads: KernelThreads::default(),
+            observers,
+        }
+    }
+
+    /// The totals now. At a mark everything is read, also what is costly.
+    pub(super) fn read(&mut self, began: Instant, board: &Board, at_a_mark: bool) -> Readings {
+        let kernel_threads_before_s = self.kernel_threads.total_s;
+        let kernel_threads_s = self.kernel_threads.look(at_a_mark);
+        let (running, jobs_cpu) = board.running();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Readings {
+            at: began.elapsed(),
+            unix: now.unwrap_or_default(),
+            processors: self.stat.read().and_then(|text| processors::parse(&text)),
+            memory: self.meminfo.read().and_then(|text| memory::parse(&text)),
+            devices: self.devices(),
+            mounts: self
+                .mountstats
+                .read()
+                .map(|text| nfs::parse(&text))
+                .unwrap_or_default(),
+            network: self.network(),
+            pressure_s: self.pressures(),
+            running,
+            channels: board.counts(),
+            jobs_cpu,
+            own_cpu: process::own_cpu() + self.observers.cpu(),
+            kernel_threads_s,
+            kernel_threads_before_s,
+            observed: self.observers.values(),
+        }
+    }
+
+    fn devices(&mut self) -> BTreeMap<String, BlockDevice> {
+        let Some(text) = self.diskstats.read() else {
+            return BTreeMap::new();
+        };
+        let mut devices = block_devices::parse(&text);
+        devices.retain(|name, device| {
+            let is_whole = || file_systems::is_whole_device(name);
+            !device.is_unused() && *self.whole.entry(name.clone()).or_insert_with(is_whole)
+        });
+        devices
+    }
+
+    fn network(&mut self) -> BTreeMap<String, (Interface, Option<f64>)> {
+        let Some(text) = self.net_dev.read() else {
+            return BTreeMap::new();
+        };
+        let used = network::parse(&text).into_iter();
+        used.filter(|(_, interface)| interface.received_bytes + interface.sent_bytes > 0)
+            .map(|(name, interface)| {
+                let speed = || network::link_mb_per_s(&name);
+                let link = *self.links.entry(name.clone()).or_insert_with(speed);
+                (name, (interface, link))
+            })
+            .collect()
+    }
+
+    fn pressures(&mut self) -> BTreeMap<String, f64> {
+        let mut seconds = BTreeMap::new();
+        for (name, source) in &mut self.pressure {
+            let Some(text) = source.read() else { continue };
+            let found = pressure::parse(&text);
+            let kinds = [("some", found.some_s), ("full", found.full_s)];
+            for (kind, value) in kinds {
+                // That all tasks wait for a processor cannot be: the kernel says 0.
+                if let Some(value) = value.filter(|_| (*name, kind) != ("cpu", "full")) {
+                    seconds.insert(format!("{name}_{kind}"), value);
+                }
+            }
+        }
+        seconds
+    }
+}
+
+/// CPU time of the kernel's threads. They come and go; what one had used is kept.
+#[derive(Debug, Default)]
+struct KernelThreads {
+    /// Threads and the CPU time last seen; `None` for other processes.
+    seen: BTreeMap<u32, Option<f64>>,
+    total_s: Option<f64>,
+    next: Option<Instant>,
+}
+
+impl KernelThreads {
+    /// Their time so far, if it is time to look.
+    fn look(&mut self, at_a_mark: bool) -> Option<f64> {
+        let began = Instant::now();
+        if !at_a_mark && self.next.is_some_and(|next| began < next) {
+            return None;
+        }
+        let mut total = self.total_s.unwrap_or(0.0);
+        for process in fs::read_dir("/proc").ok()? {
+            let name = process.ok()?.file_name();
+            let Ok(process_id) = name.to_string_lossy().parse::<u32>() else {
+                continue;
+            };
+            if self.seen.get(&process_id) == Some(&None) {
+                continue;
+            }
+            let path: PathBuf = ["/proc", &process_id.to_string(), "stat"].iter().collect();
+            let Ok(text) = fs::read(path) else { continue };
+            let Some(found) = processors::parse_process(&String::from_utf8_lossy(&text)) else {
+                continue;
+            };
+            let cpu_s = found.of_kernel.then_some(found.cpu_s);
+            let before = self.seen.insert(process_id, cpu_s).flatten();
+            if let Some(cpu_s) = cpu_s {
+                // A number may have been given to another thread meanwhile.
+                total += cpu_s - before.filter(|before| *before <= cpu_s).unwrap_or(0.0);
+            }
+        }
+        self.total_s = Some(total);
+        let pause = (began.elapsed() * KERNEL_THREADS_SHARE).max(KERNEL_THREADS_EVERY);
+        self.next = Some(Instant::now() + pause);
+        self.total_s
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ::io::live::LiveMemory;
+
+    use super::*;
+
+    #[test]
+    fn this_host_can_be_read() {
+        let board = Board::new(LiveMemory::create(1).unwrap());
+        let mut reader = Reader::open(false, Observers::default());
+        let began = Instant::now();
+        let first = reader.read(began, &board, false);
+        let second = reader.read(began, &board, false);
+        let (early, late) = (first.processors.unwrap(), second.processors.unwrap());
+        assert!(late.user_s >= early.user_s && late.idle_s >= early.idle_s);
+        assert!(second.memory.unwrap().total_bytes > 0);
+        assert_eq!(second.channels, None);
+        assert!(first.kernel_threads_s.is_some() && second.kernel_threads_s.is_none());
+        assert!(reader.read(began, &board, true).kernel_threads_s >= first.kernel_threads_s);
+    }
+}
