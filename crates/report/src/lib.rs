@@ -2,4 +2,5 @@
 //!
 //! Start reading at [`terminal`].
 
+pub mod measured;
 pub mod terminal;

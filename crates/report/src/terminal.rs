@@ -3,15 +3,17 @@
 use std::fmt::Write;
 
 use base::units::Bytes;
+use results::node::NodeRecord;
 use results::run::{JobResult, RunPlan, RunResult};
 
-/// A run's figures as text.
-pub fn run(plan: &RunPlan, result: &RunResult) -> String {
+/// A run's figures as text; `node` is what its samples were taken on.
+pub fn run(plan: &RunPlan, result: &RunResult, node: Option<&NodeRecord>) -> String {
     let mut out = String::new();
     heading(&mut out, plan);
     jobs(&mut out, result);
     channels(&mut out, result);
     aggregate(&mut out, plan, result);
+    out += &crate::measured::lines(result, node);
     let verdict = result.verdict.result.replace('_', " ");
     line(
         &mut out,

@@ -1,14 +1,19 @@
 //! The figures of a run from what its directory holds, whether it was finished or not: the plan, the
 //! events so far, the steps that jobs have finished.
 
+pub mod disturbance;
+mod sampled;
 mod verdict;
 
 use std::collections::BTreeMap;
 
+use self::disturbance::{Window, disturbances};
+use crate::node::{NodeRecord, PhysicalReads};
 use crate::run::{
     Aggregate, ChannelResult, Error, Event, EventKind, JobPlan, JobResult, RunDirectory, RunPlan,
     RunResult,
 };
+use crate::sample::Sample;
 use crate::statistics::summarize;
 use crate::step::StepRecord;
 
@@ -31,14 +36,25 @@ pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
         }
         jobs.push(job_result(&plan, job, &steps, &events, first_launch));
     }
-    let aggregate = aggregate(&plan, &jobs, &events, first_launch);
+    let node = directory.node(&plan.node)?;
+    let samples = directory.samples(&plan.node)?;
+    let window = Window::of(&events);
+    let mut aggregate = aggregate(&plan, &jobs, &events, first_launch);
+    if let Some((node, window)) = node.as_ref().zip(window) {
+        physical_reads(&mut aggregate, node, &samples, window);
+        let launcher = sampled::launcher(&samples, window);
+        (aggregate.launcher_cpu_s, aggregate.launcher_cpu_share) = launcher.unzip();
+    }
     for channel in channels.values_mut() {
         let bytes = channel.read_bytes + channel.write_bytes;
         channel.mb_per_s = aggregate
             .elapsed_s
             .map(|elapsed| bytes as f64 / 1e6 / elapsed);
     }
-    let verdict = verdict::verdict(&plan, &jobs, &aggregate, &events);
+    let disturbance = node
+        .map(|node| disturbances(&node, &samples, &events))
+        .unwrap_or_default();
+    let verdict = verdict::verdict(&plan, &jobs, &aggregate, &events, &disturbance);
     let (schema, run, suite) = (
         crate::SCHEMA.to_owned(),
         plan.run.clone(),
@@ -53,7 +69,36 @@ pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
         jobs,
         channels,
         aggregate,
+        disturbance,
+        sustained_peak: window.and_then(|window| sampled::sustained_peak(&samples, window)),
     })
+}
+
+/// How much of what was read was read physically, where the node lets it be known.
+fn physical_reads(
+    aggregate: &mut Aggregate,
+    node: &NodeRecord,
+    samples: &[Sample],
+    window: Window,
+) {
+    let (bytes, basis) = match node.physical_reads() {
+        Some(PhysicalReads::Processes) => (
+            aggregate.device_read_bytes,
+            "what the kernel read from devices for the jobs",
+        ),
+        Some(PhysicalReads::Mounts) => (
+            (!samples.is_empty()).then(|| sampled::read_from_servers(samples, window)),
+            "what the NFS mounts read from their servers",
+        ),
+        None => (None, ""),
+    };
+    // What a file system hides is not 0.
+    aggregate.device_read_bytes = bytes;
+    let read = aggregate.read_bytes.filter(|read| *read > 0);
+    aggregate.physical_read_share = bytes
+        .zip(read)
+        .map(|(bytes, read)| bytes as f64 / read as f64);
+    aggregate.physical_read_basis = aggregate.physical_read_share.map(|_| basis.to_owned());
 }
 
 fn time_of(events: &[Event], kind: EventKind, pick: fn(f64, f64) -> f64) -> Option<f64> {
@@ -174,5 +219,10 @@ fn aggregate(
         mb_per_s_per_core: mb_per_s_flushed.map(|rate| rate / f64::from(plan.cores.max(1))),
         moved_per_sorted: bytes_moved.and_then(per_sorted),
         cached_share: events.iter().rev().find_map(|event| event.cached_share),
+        data_to_memory_ratio: plan
+            .staged_bytes
+            .filter(|_| plan.memory_bytes > 0)
+            .map(|bytes| bytes as f64 / plan.memory_bytes as f64),
+        ..Aggregate::default()
     }
 }

@@ -8,6 +8,7 @@
 
 pub mod assemble;
 pub mod node;
+pub mod peak;
 pub mod run;
 pub mod sample;
 pub mod statistics;

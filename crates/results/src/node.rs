@@ -47,11 +47,30 @@ pub struct FileSystemRecord {
     pub hidden: Option<String>,
 }
 
+/// Where it is known from what was read physically.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhysicalReads {
+    /// What the kernel read from devices on behalf of the jobs' processes.
+    Processes,
+    /// What NFS mounts read from their servers.
+    Mounts,
+}
+
 impl NodeRecord {
-    /// True if what processes read from devices is counted on all of the run's file systems.
-    pub fn sees_physical_reads(&self) -> bool {
-        let mut file_systems = self.file_systems.values();
-        !self.file_systems.is_empty() && file_systems.all(|one| one.hidden.is_none())
+    /// Where it is known from what jobs read physically: the kernel's counts of processes, or those of
+    /// NFS mounts. `None` where a file system hides it, or where one has the one and another the other.
+    pub fn physical_reads(&self) -> Option<PhysicalReads> {
+        let mut records = self.file_systems.values().peekable();
+        records.peek()?;
+        if records.clone().all(|record| record.counts_itself) {
+            return Some(PhysicalReads::Mounts);
+        }
+        // Memory is never read physically; below an overlay the kernel counts as ever.
+        let is_counted = |record: &FileSystemRecord| {
+            let by_process = matches!(record.kind.as_str(), "tmpfs" | "ramfs" | "overlay");
+            !record.counts_itself && (record.hidden.is_none() || by_process)
+        };
+        records.all(is_counted).then_some(PhysicalReads::Processes)
     }
 
     /// Devices that the run's file systems are on directly, each once.
@@ -64,5 +83,52 @@ impl NodeRecord {
             }
         }
         names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kind: &str, devices: &[&str], hidden: bool) -> FileSystemRecord {
+        FileSystemRecord {
+            kind: kind.to_owned(),
+            devices: devices.iter().map(|name| (*name).to_owned()).collect(),
+            counts_itself: kind.starts_with("nfs"),
+            hidden: hidden.then(|| "why".to_owned()),
+            ..FileSystemRecord::default()
+        }
+    }
+
+    #[test]
+    fn hidden_reads_are_not_known() {
+        let disk = || record("xfs", &["dm-0", "sda"], false);
+        let nfs = || record("nfs4", &[], false);
+        let memory = || record("tmpfs", &[], true);
+        let fuse = || record("fuse.s3", &[], true);
+        for (data, work, expected) in [
+            (disk(), disk(), Some(PhysicalReads::Processes)),
+            (disk(), memory(), Some(PhysicalReads::Processes)),
+            (nfs(), nfs(), Some(PhysicalReads::Mounts)),
+            (nfs(), disk(), None),
+            (disk(), fuse(), None),
+        ] {
+            let node = NodeRecord {
+                file_systems: [("data".to_owned(), data), ("work".to_owned(), work)].into(),
+                ..NodeRecord::default()
+            };
+            assert_eq!(node.physical_reads(), expected, "{node:?}");
+        }
+        assert_eq!(NodeRecord::default().physical_reads(), None);
+    }
+
+    #[test]
+    fn own_devices_are_those_of_the_file_systems() {
+        let same = || record("xfs", &["dm-0", "sda"], false);
+        let node = NodeRecord {
+            file_systems: [("data".to_owned(), same()), ("work".to_owned(), same())].into(),
+            ..NodeRecord::default()
+        };
+        assert_eq!(node.own_devices(), ["dm-0"]);
     }
 }

@@ -254,6 +254,50 @@ pub struct RunResult {
     pub channels: BTreeMap<String, ChannelResult>,
     /// All jobs together.
     pub aggregate: Aggregate,
+    /// What else happened on the node; empty if nothing was sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbance: Vec<Disturbance>,
+    /// Highest sustained throughput; absent if the run was too short or nothing was sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustained_peak: Option<SustainedPeak>,
+}
+
+/// Something that happened on a node beside the run, with its limit if there is one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// `foreign_cpu`, `steal`, `foreign_device_traffic`, `other_device_traffic`, `clock_drift`.
+    pub kind: String,
+    /// Which device, if it is one's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// How much.
+    pub value: f64,
+    /// Of what: `s`, `MB/s`.
+    pub unit: String,
+    /// As a share of all processor time or of the devices' traffic, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// Above this share the run shows nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share_max: Option<f64>,
+    /// It is beyond its limit.
+    pub exceeded: bool,
+    /// The same as a sentence.
+    pub statement: String,
+}
+
+/// The highest means over a contiguous window of 60 s, or 2 % of the run if that is longer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SustainedPeak {
+    /// Length of the window, seconds.
+    pub window_s: f64,
+    /// All channels together, MB/s (10^6), as jobs were served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mb_per_s: Option<f64>,
+    /// Each channel, MB/s.
+    pub channels: BTreeMap<String, f64>,
+    /// Each block device, MB/s, the flush included.
+    pub devices: BTreeMap<String, f64>,
 }
 
 /// What a run shows.
@@ -390,6 +434,22 @@ pub struct Aggregate {
     /// Share of the staged input still in the page cache when the jobs started, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_share: Option<f64>,
+    /// Staged data over the memory of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_to_memory_ratio: Option<f64>,
+    /// Share of the bytes read that came from devices or servers, 0 to 1; absent where a file system
+    /// hides it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub physical_read_share: Option<f64>,
+    /// Where that is known from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub physical_read_basis: Option<String>,
+    /// CPU time of launcher and sampler while jobs ran, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launcher_cpu_s: Option<f64>,
+    /// The same as a share of one core, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launcher_cpu_share: Option<f64>,
 }
 
 /// A failure to read or write a run directory.

@@ -22,7 +22,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         if args.json {
             ui::data(&serde_json::to_string(&result)?);
         } else {
-            ui::data(report::terminal::run(&plan, &result).trim_end());
+            let node = directory.node(&plan.node).with_context(explain)?;
+            ui::data(report::terminal::run(&plan, &result, node.as_ref()).trim_end());
         }
         exit = exit.and(super::run::exit_of(&result.verdict));
     }

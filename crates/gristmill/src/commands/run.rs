@@ -80,7 +80,9 @@ fn tell(args: &RunArgs, outcome: &Outcome) -> Result<Exit> {
     if args.json {
         ui::data(&serde_json::to_string(result)?);
     } else {
-        ui::data(report::terminal::run(&outcome.directory.plan()?, result).trim_end());
+        let plan = outcome.directory.plan()?;
+        let node = outcome.directory.node(&plan.node)?;
+        ui::data(report::terminal::run(&plan, result, node.as_ref()).trim_end());
     }
     ui::say(&format!(
         "Run directory: {}",

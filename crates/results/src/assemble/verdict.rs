@@ -1,7 +1,10 @@
 //! What a run shows. It shows nothing unless every job ran, every output was verified, the input was
 //! cold and larger than caches, and the storage was asked for enough.
 
-use crate::run::{Aggregate, Event, EventKind, JobResult, Requirement, RunPlan, Verdict};
+use super::disturbance::beyond_limits;
+use crate::run::{
+    Aggregate, Disturbance, Event, EventKind, JobResult, Requirement, RunPlan, Verdict,
+};
 
 /// Total throughput per physical core that SAS asks of storage, MB/s (10^6), lower bound.
 const REQUIRED_MB_PER_S_PER_CORE: f64 = 100.0;
@@ -22,6 +25,7 @@ pub(super) fn verdict(
     jobs: &[JobResult],
     aggregate: &Aggregate,
     events: &[Event],
+    disturbance: &[Disturbance],
 ) -> Verdict {
     if let Some(reason) = failure(jobs, events) {
         return say("fail", reason, Vec::new());
@@ -35,6 +39,9 @@ pub(super) fn verdict(
             "demonstration scale gives no verdict".to_owned(),
             Vec::new(),
         );
+    }
+    if let Some(reason) = beyond_limits(disturbance) {
+        return say("inconclusive", reason, Vec::new());
     }
     if !plan.saturating {
         let reason = "a mixed load does not show what storage can sustain; every job ended and every \
@@ -231,7 +238,7 @@ mod tests {
     }
 
     fn check(plan: &RunPlan, job: JobResult, aggregate: &Aggregate, events: &[Event]) -> String {
-        verdict(plan, &[job], aggregate, events).result
+        verdict(plan, &[job], aggregate, events, &[]).result
     }
 
     #[test]
@@ -241,7 +248,7 @@ mod tests {
             mb_per_s_per_core: Some(120.0),
             ..aggregate()
         };
-        let verdict = verdict(&plan(), &[job()], &between, &[]);
+        let verdict = verdict(&plan(), &[job()], &between, &[], &[]);
         assert!(
             verdict.reason.contains("below the 150"),
             "{}",
@@ -285,6 +292,18 @@ mod tests {
             spoil(&mut plan, &mut job, &mut all);
             assert_eq!(check(&plan, job, &all, &[]), "inconclusive", "{what}");
         }
+    }
+
+    #[test]
+    fn a_disturbed_run_shows_nothing() {
+        let disturbance = Disturbance {
+            exceeded: true,
+            statement: "other programs took 9 s".to_owned(),
+            ..Disturbance::default()
+        };
+        let verdict = verdict(&plan(), &[job()], &aggregate(), &[], &[disturbance]);
+        assert_eq!(verdict.result, "inconclusive");
+        assert!(verdict.reason.contains("took 9 s"), "{}", verdict.reason);
     }
 
     #[test]

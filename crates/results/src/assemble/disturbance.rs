@@ -1,0 +1,433 @@
+//! What else happened on the node while the jobs ran: foreign CPU time, foreign traffic of the
+//! devices, time that other guests took, a clock that was set. Beyond a limit a run shows nothing.
+
+use crate::node::NodeRecord;
+use crate::run::{Disturbance, Event, EventKind};
+use crate::sample::{CpuSample, DeviceSample, Sample};
+
+/// Most of the processors' time that others may take.
+pub const FOREIGN_CPU_SHARE_MAX: f64 = 0.05;
+
+/// Most of the processors' time that the hypervisor may give to others.
+pub const STEAL_SHARE_MAX: f64 = 0.05;
+
+/// Most of the traffic of the run's devices that others may cause.
+pub const FOREIGN_TRAFFIC_SHARE_MAX: f64 = 0.10;
+
+/// Less foreign traffic than this, MB/s (10^6), disturbs nobody.
+pub const FOREIGN_TRAFFIC_MB_PER_S_MIN: f64 = 1.0;
+
+/// Most that the wall clock may move against the monotonic clock, seconds. `CLOCK_MONOTONIC` is
+/// slewed along with it: what remains are steps.
+pub const CLOCK_DRIFT_S_MAX: f64 = 0.5;
+
+/// What a file system may write for itself beside what jobs wrote: journal and metadata.
+const WRITE_OVERHEAD_SHARE: f64 = 0.05;
+
+/// The same for each operation on metadata, bytes: eight blocks of a journal.
+const METADATA_OPERATION_BYTES: f64 = 32_768.0;
+
+/// Bytes of a block in `ru_inblock`.
+const BLOCK_BYTES: f64 = 512.0;
+
+/// When jobs ran, and when all they had written was on the devices.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    /// First launch, seconds since the run began.
+    pub launched_s: f64,
+    /// Last end of a job; the end of time if one has not ended.
+    pub ended_s: f64,
+    /// End of the flush; the same as `ended_s` if there was none.
+    pub flushed_s: f64,
+}
+
+impl Window {
+    /// From what happened; `None` if no job was launched.
+    pub fn of(events: &[Event]) -> Option<Self> {
+        let times = |kind| {
+            let of_kind = events.iter().filter(move |event| event.event == kind);
+            of_kind.map(|event| event.at_s)
+        };
+        let launched_s = times(EventKind::JobLaunched).reduce(f64::min)?;
+        let all_ended =
+            times(EventKind::JobFinished).count() >= times(EventKind::JobLaunched).count();
+        let ended_s = times(EventKind::JobFinished).reduce(f64::max);
+        let ended_s = ended_s.filter(|_| all_ended).unwrap_or(f64::INFINITY);
+        let flushed = times(EventKind::Flushed).reduce(f64::max);
+        Some(Self {
+            launched_s,
+            ended_s,
+            flushed_s: flushed.unwrap_or(ended_s).max(ended_s),
+        })
+    }
+
+    /// Samples of the time in which jobs ran: those that lie in it for the larger part.
+    pub fn running<'a>(&self, samples: &'a [Sample]) -> Vec<&'a Sample> {
+        within(samples, self.launched_s, self.ended_s)
+    }
+
+    /// The same, and of the flush.
+    pub fn with_flush<'a>(&self, samples: &'a [Sample]) -> Vec<&'a Sample> {
+        within(samples, self.launched_s, self.flushed_s)
+    }
+}
+
+fn within(samples: &[Sample], from_s: f64, to_s: f64) -> Vec<&Sample> {
+    let middle = |sample: &Sample| sample.at_s - sample.interval_s / 2.0;
+    let lies = |sample: &&Sample| (from_s..=to_s).contains(&middle(sample));
+    samples.iter().filter(lies).collect()
+}
+
+/// Everything that can be told of one node.
+pub fn disturbances(node: &NodeRecord, samples: &[Sample], events: &[Event]) -> Vec<Disturbance> {
+    let Some(window) = Window::of(events) else {
+        return Vec::new();
+    };
+    let running = window.running(samples);
+    let flushed = window.with_flush(samples);
+    let mut found = Vec::new();
+    found.extend(foreign_cpu(&running));
+    found.extend(steal(&running));
+    found.extend(foreign_traffic(node, &flushed, events));
+    found.extend(other_devices(node, &flushed));
+    found.extend(clock_drift(samples));
+    found
+}
+
+/// Why a run shows nothing, if it was disturbed beyond a limit.
+pub fn beyond_limits(disturbances: &[Disturbance]) -> Option<String> {
+    let beyond: Vec<&str> = disturbances
+        .iter()
+        .filter(|one| one.exceeded)
+        .map(|one| one.statement.as_str())
+        .collect();
+    (!beyond.is_empty()).then(|| format!("the run was disturbed: {}", beyond.join("; ")))
+}
+
+fn sum<T>(of: &[T], figure: impl Fn(&T) -> f64) -> f64 {
+    of.iter().map(figure).sum()
+}
+
+/// Busy time that belongs neither to jobs nor to the launcher nor to the kernel, which works for
+/// whoever reads and writes.
+fn foreign_cpu(running: &[&Sample]) -> Option<Disturbance> {
+    let cpu: Vec<&CpuSample> = running
+        .iter()
+        .filter_map(|sample| sample.cpu.as_ref())
+        .collect();
+    let of_jobs: f64 = cpu.iter().map(|one| one.jobs_s).sum::<Option<f64>>()?;
+    let of_launcher: f64 = cpu.iter().map(|one| one.launcher_s).sum::<Option<f64>>()?;
+    let interrupts = sum(&cpu, |one| one.interrupts_s.unwrap_or(0.0));
+    let kernel_threads = sum(&cpu, |one| one.kernel_threads_s.unwrap_or(0.0));
+    let all = sum(&cpu, |one| one.all_s());
+    let busy = sum(&cpu, |one| one.busy_s());
+    let foreign = (busy - interrupts - of_jobs - of_launcher - kernel_threads).max(0.0);
+    let share = foreign / all;
+    (all > 0.0).then(|| Disturbance {
+        kind: "foreign_cpu".to_owned(),
+        what: None,
+        value: foreign,
+        unit: "s".to_owned(),
+        share: Some(share),
+        share_max: Some(FOREIGN_CPU_SHARE_MAX),
+        exceeded: share > FOREIGN_CPU_SHARE_MAX,
+        statement: format!(
+            "other programs took {foreign:.1} s of CPU time, {:.1} % of what the processors have \
+             ({:.0} % allowed)",
+            share * 100.0,
+            FOREIGN_CPU_SHARE_MAX * 100.0
+        ),
+    })
+}
+
+fn steal(running: &[&Sample]) -> Option<Disturbance> {
+    let cpu: Vec<&CpuSample> = running
+        .iter()
+        .filter_map(|sample| sample.cpu.as_ref())
+        .collect();
+    let (stolen, all) = (sum(&cpu, |one| one.steal_s), sum(&cpu, |one| one.all_s()));
+    let share = stolen / all;
+    (all > 0.0).then(|| Disturbance {
+        kind: "steal".to_owned(),
+        what: None,
+        value: stolen,
+        unit: "s".to_owned(),
+        share: Some(share),
+        share_max: Some(STEAL_SHARE_MAX),
+        exceeded: share > STEAL_SHARE_MAX,
+        statement: format!(
+            "the hypervisor gave {stolen:.1} s of CPU time to other guests, {:.1} % of what the \
+             processors have ({:.0} % allowed)",
+            share * 100.0,
+            STEAL_SHARE_MAX * 100.0
+        ),
+    })
+}
+
+/// What the run's devices moved less what the kernel counts as moved for the jobs. The jobs' reads are
+/// exact; their writes reach the device later and with what the file system adds, for which some is
+/// allowed: the result is what others moved at least.
+fn foreign_traffic(
+    node: &NodeRecord,
+    samples: &[&Sample],
+    events: &[Event],
+) -> Option<Disturbance> {
+    let devices = node.own_devices();
+    let of = |figure: fn(&DeviceSample) -> u64| -> f64 {
+        let per_sample = samples.iter().flat_map(|sample| {
+            let found = devices.iter().filter_map(|name| sample.devices.get(*name));
+            found.map(figure)
+        });
+        per_sample.sum::<u64>() as f64
+    };
+    let (read, written) = (of(|one| one.read_bytes), of(|one| one.write_bytes));
+    let finished = events
+        .iter()
+        .filter(|event| event.event == EventKind::JobFinished);
+    let by_jobs = |figure: fn(&Event) -> Option<u64>| {
+        let blocks = finished.clone().map(figure).sum::<Option<u64>>()?;
+        Some(blocks as f64 * BLOCK_BYTES)
+    };
+    let launched = events
+        .iter()
+        .filter(|event| event.event == EventKind::JobLaunched);
+    if devices.is_empty() || launched.count() != finished.clone().count() {
+        return None;
+    }
+    let read_by_jobs = by_jobs(|event| event.block_input)?;
+    let written_by_jobs = by_jobs(|event| event.block_output)?;
+    let operations = samples.iter().flat_map(|sample| sample.channels.values());
+    let operations = operations
+        .map(|channel| channel.metadata_operations)
+        .sum::<u64>();
+    let first = samples.first().and_then(|sample| sample.memory.as_ref());
+    let waiting = first.map_or(0, |memory| memory.dirty_bytes + memory.writeback_bytes);
+    let allowed = written_by_jobs * (1.0 + WRITE_OVERHEAD_SHARE)
+        + operations as f64 * METADATA_OPERATION_BYTES
+        + waiting as f64;
+    let foreign = (read - read_by_jobs).max(0.0) + (written - allowed).max(0.0);
+    let seconds = sum(samples, |sample| sample.interval_s);
+    let (all, mb_per_s) = (read + written, foreign / 1e6 / seconds);
+    let share = foreign / all;
+    let what = devices.join(", ");
+    (all > 0.0 && seconds > 0.0).then(|| Disturbance {
+        kind: "foreign_device_traffic".to_owned(),
+        value: mb_per_s,
+        unit: "MB/s".to_owned(),
+        share: Some(share),
+        share_max: Some(FOREIGN_TRAFFIC_SHARE_MAX),
+        exceeded: share > FOREIGN_TRAFFIC_SHARE_MAX && mb_per_s > FOREIGN_TRAFFIC_MB_PER_S_MIN,
+        statement: format!(
+            "other programs moved at least {mb_per_s:.1} MB/s on {what}, {:.1} % of its traffic \
+             ({:.0} % allowed)",
+            share * 100.0,
+            FOREIGN_TRAFFIC_SHARE_MAX * 100.0
+        ),
+        what: Some(what),
+    })
+}
+
+/// Traffic of devices that are not behind the run's directories: they may share a controller, a link or
+/// an array with those that are. No limit is known for it.
+fn other_devices(node: &NodeRecord, samples: &[&Sample]) -> Vec<Disturbance> {
+    let behind = |name: &String| {
+        let mut records = node.file_systems.values();
+        records.any(|record| record.devices.contains(name))
+    };
+    let mut names: Vec<&String> = samples
+        .iter()
+        .flat_map(|sample| sample.devices.keys())
+        .filter(|name| !behind(name))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let seconds = sum(samples, |sample| sample.interval_s);
+    let of = |name: &String| {
+        let moved = samples.iter().filter_map(|sample| sample.devices.get(name));
+        let bytes = moved.map(DeviceSample::bytes).sum::<u64>();
+        let mb_per_s = bytes as f64 / 1e6 / seconds;
+        (bytes > 0 && seconds > 0.0).then(|| Disturbance {
+            kind: "other_device_traffic".to_owned(),
+            what: Some(name.clone()),
+            value: mb_per_s,
+            unit: "MB/s".to_owned(),
+            share: None,
+            share_max: None,
+            exceeded: false,
+            statement: format!("{name}, which the run does not use, moved {mb_per_s:.1} MB/s"),
+        })
+    };
+    names.into_iter().filter_map(of).collect()
+}
+
+/// How far the wall clock moved against the monotonic clock.
+fn clock_drift(samples: &[Sample]) -> Option<Disturbance> {
+    let apart = || samples.iter().map(|sample| sample.unix_s - sample.at_s);
+    let drift = apart().reduce(f64::max)? - apart().reduce(f64::min)?;
+    (samples.len() > 1).then(|| Disturbance {
+        kind: "clock_drift".to_owned(),
+        what: None,
+        value: drift,
+        unit: "s".to_owned(),
+        share: None,
+        share_max: None,
+        exceeded: drift > CLOCK_DRIFT_S_MAX,
+        statement: format!(
+            "the wall clock moved by {drift:.3} s against the monotonic clock \
+             ({CLOCK_DRIFT_S_MAX} s allowed)"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::FileSystemRecord;
+    use crate::run::Time;
+    use crate::sample::{ChannelSample, MemorySample};
+
+    fn node() -> NodeRecord {
+        let work = FileSystemRecord {
+            devices: vec!["dm-0".to_owned(), "sda".to_owned()],
+            ..FileSystemRecord::default()
+        };
+        NodeRecord {
+            file_systems: [("work".to_owned(), work)].into(),
+            ..NodeRecord::default()
+        }
+    }
+
+    /// Ten seconds on four processors: jobs take 20 s, the launcher 0.1 s, threads of the kernel 2 s,
+    /// interrupts 1 s; 300 MB are read and 500 MB written, all for jobs.
+    fn samples() -> Vec<Sample> {
+        let mut samples: Vec<Sample> = (1..=10).map(|second| sample(f64::from(second))).collect();
+        let cpu = samples[9].cpu.as_mut().unwrap();
+        cpu.kernel_threads_s = Some(2.0);
+        samples
+    }
+
+    fn sample(at_s: f64) -> Sample {
+        let device = DeviceSample {
+            read_bytes: 30_000_000,
+            write_bytes: 50_000_000,
+            ..DeviceSample::default()
+        };
+        Sample {
+            unix_s: 1e9 + at_s,
+            at_s,
+            interval_s: 1.0,
+            cpu: Some(CpuSample {
+                user_s: 1.5,
+                system_s: 0.81,
+                idle_s: 1.69,
+                jobs_s: Some(2.0),
+                launcher_s: Some(0.01),
+                interrupts_s: Some(0.1),
+                ..CpuSample::default()
+            }),
+            memory: Some(MemorySample::default()),
+            channels: [("work".to_owned(), ChannelSample::default())].into(),
+            devices: [("dm-0".to_owned(), device)].into(),
+            ..Sample::default()
+        }
+    }
+
+    fn events() -> Vec<Event> {
+        let time = |at_s| Time { unix_s: 0.0, at_s };
+        let mut finished = Event::of_job(time(10.0), EventKind::JobFinished, "a");
+        finished.block_input = Some(300_000_000 / 512);
+        finished.block_output = Some(500_000_000 / 512);
+        vec![
+            Event::of_job(time(0.0), EventKind::JobLaunched, "a"),
+            finished,
+        ]
+    }
+
+    fn find<'a>(found: &'a [Disturbance], kind: &str) -> &'a Disturbance {
+        found.iter().find(|one| one.kind == kind).unwrap()
+    }
+
+    #[test]
+    fn a_quiet_node_disturbs_nothing() {
+        let found = disturbances(&node(), &samples(), &events());
+        assert_eq!(beyond_limits(&found), None);
+        // 23.1 s busy less 20, 0.1, 2 and 1.
+        assert!(find(&found, "foreign_cpu").value.abs() < 1e-9, "{found:?}");
+        assert!(find(&found, "foreign_device_traffic").value.abs() < 0.1);
+        assert_eq!(found.len(), 4);
+    }
+
+    #[test]
+    fn foreign_cpu_time_counts_from_its_limit_on() {
+        let mut busy = samples();
+        for sample in &mut busy {
+            let cpu = sample.cpu.as_mut().unwrap();
+            cpu.user_s += 0.4;
+            cpu.idle_s -= 0.4;
+        }
+        let found = disturbances(&node(), &busy, &events());
+        let foreign = find(&found, "foreign_cpu");
+        assert!((foreign.value - 4.0).abs() < 1e-9);
+        assert!((foreign.share.unwrap() - 0.1).abs() < 1e-9);
+        let reason = beyond_limits(&found).unwrap();
+        assert!(reason.contains("4.0 s of CPU time, 10.0 % of"), "{reason}");
+    }
+
+    #[test]
+    fn foreign_reads_and_writes_are_told_from_the_jobs() {
+        let mut busy = samples();
+        for sample in &mut busy {
+            sample.devices.get_mut("dm-0").unwrap().read_bytes += 20_000_000;
+            let other = DeviceSample {
+                write_bytes: 5_000_000,
+                ..DeviceSample::default()
+            };
+            sample.devices.insert("sdz".to_owned(), other.clone());
+            sample.devices.insert("sda".to_owned(), other);
+        }
+        let found = disturbances(&node(), &busy, &events());
+        let foreign = find(&found, "foreign_device_traffic");
+        assert!((foreign.value - 20.0).abs() < 0.01, "{foreign:?}");
+        assert!((foreign.share.unwrap() - 0.2).abs() < 1e-3);
+        assert!(foreign.exceeded);
+        let other = find(&found, "other_device_traffic");
+        assert_eq!(other.what.as_deref(), Some("sdz"));
+        assert!((other.value - 5.0).abs() < 1e-9 && !other.exceeded);
+    }
+
+    #[test]
+    fn a_journal_and_what_waited_before_are_not_foreign() {
+        let mut busy = samples();
+        for sample in &mut busy {
+            sample.devices.get_mut("dm-0").unwrap().write_bytes += 30_000_000;
+            sample.channels.get_mut("work").unwrap().metadata_operations = 100;
+        }
+        busy[0].memory.as_mut().unwrap().dirty_bytes = 250_000_000;
+        let found = disturbances(&node(), &busy, &events());
+        // 25 MB of overhead, 32.8 MB for a thousand operations and 250 MB from before.
+        assert!(find(&found, "foreign_device_traffic").value.abs() < 1e-3);
+    }
+
+    #[test]
+    fn stolen_time_and_a_clock_that_was_set_are_seen() {
+        let mut odd = samples();
+        for sample in &mut odd {
+            sample.cpu.as_mut().unwrap().steal_s = 0.3;
+        }
+        odd[5].unix_s += 2.0;
+        let found = disturbances(&node(), &odd, &events());
+        assert!(find(&found, "steal").exceeded);
+        assert!((find(&found, "clock_drift").value - 2.0).abs() < 1e-6);
+        assert!(find(&found, "clock_drift").exceeded);
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_absent() {
+        let found = disturbances(&node(), &samples(), &events()[..1]);
+        assert!(!found.iter().any(|one| one.kind == "foreign_device_traffic"));
+        let found = disturbances(&NodeRecord::default(), &samples(), &events());
+        assert!(!found.iter().any(|one| one.kind == "foreign_device_traffic"));
+        assert!(disturbances(&node(), &samples(), &[]).is_empty());
+        assert!(disturbances(&node(), &[], &events()).is_empty());
+    }
+}
