@@ -147,7 +147,7 @@ fn measure(group: &Group, rotations: usize, touched: Touched) -> Result<Vec<Meas
                 // The program itself is not what is measured.
                 let _ = fs::read(&group.contestants[index].command[0]);
             }
-            if group.contestants[index].removes.is_some() {
+            if group.cold || group.contestants[index].removes.is_some() {
                 touch_free_memory(touched.of(group.contestants[index].bytes))?;
             }
             let sample = sample(&group.contestants[index])
@@ -162,7 +162,8 @@ fn measure(group: &Group, rotations: usize, touched: Touched) -> Result<Vec<Meas
     Ok(measured)
 }
 
-/// What is touched in memory before a run that writes.
+/// What is touched in memory before a run that writes, or that reads what is not cached: both fill the page
+/// cache.
 #[derive(Debug, Clone, Copy)]
 enum Touched {
     Most,

@@ -34,6 +34,8 @@ pub struct Start {
     pub follows: Option<usize>,
     /// Where its standard error goes.
     pub stderr: PathBuf,
+    /// It is ended after so long.
+    pub wall_limit: Option<Duration>,
 }
 
 /// What happens to jobs, told as it happens.
@@ -47,6 +49,9 @@ pub enum Happening<'a> {
         process_id: u32,
         /// Just before it was started.
         started: Instant,
+        /// So long after it was due: after its offset, the end of the job that it follows and, if as
+        /// many ran as may, the end of one of them.
+        late: Duration,
     },
     /// A process ended.
     Ended {
@@ -58,6 +63,8 @@ pub enum Happening<'a> {
         started: Instant,
         /// Elapsed time.
         real: Duration,
+        /// It was told to end, since it had run longer than it may.
+        over_limit: bool,
     },
     /// Time passed; jobs that run now.
     Tick {
@@ -74,6 +81,9 @@ struct Running {
     started: Instant,
     /// Tells when it has ended.
     handle: Option<OwnedFd>,
+    /// When it was told to end, having run longer than it may.
+    told_to_end: Option<Instant>,
+    was_killed: bool,
 }
 
 /// Starts all jobs, no more than `at_once` at a time, and waits for them. `stop` ends the children
@@ -96,6 +106,70 @@ pub fn run(
     outcome
 }
 
+/// Jobs that did not start yet, and what tells when they are due.
+struct Schedule<'a> {
+    starts: &'a [Start],
+    at_once: usize,
+    waiting: Vec<usize>,
+    /// When each ended, seconds after the beginning.
+    ended_at: Vec<Option<f64>>,
+    /// When the last place became free after as many ran as may.
+    free_at: f64,
+}
+
+impl<'a> Schedule<'a> {
+    fn new(starts: &'a [Start], at_once: usize) -> Self {
+        Self {
+            starts,
+            at_once: at_once.max(1),
+            waiting: (0..starts.len()).collect(),
+            ended_at: vec![None; starts.len()],
+            free_at: 0.0,
+        }
+    }
+
+    /// Takes the next job that is due now, with the time when it was; `running` others run.
+    fn take_due(&mut self, running: usize, now: f64) -> Option<(usize, f64)> {
+        if running >= self.at_once {
+            return None;
+        }
+        let due_at = |index: usize| {
+            let start = &self.starts[index];
+            let followed = match start.follows {
+                Some(before) => self.ended_at[before]?,
+                None => 0.0,
+            };
+            Some(start.offset_s.max(followed).max(self.free_at))
+        };
+        let mut places = self.waiting.iter().enumerate();
+        let (place, due) = places.find_map(|(place, index)| {
+            let due = due_at(*index).filter(|due| *due <= now)?;
+            Some((place, due))
+        })?;
+        Some((self.waiting.remove(place), due))
+    }
+
+    /// Jobs have ended, and so many run still.
+    fn ended(&mut self, which: &[usize], running: usize, now: f64) {
+        for index in which {
+            self.ended_at[*index] = Some(now);
+        }
+        if running + which.len() >= self.at_once {
+            self.free_at = now;
+        }
+    }
+
+    /// Seconds until an offset that lies ahead.
+    fn pause(&self, now: f64) -> Option<Duration> {
+        let offsets = self
+            .waiting
+            .iter()
+            .map(|index| self.starts[*index].offset_s);
+        let next = offsets.filter(|at| *at > now).reduce(f64::min)?;
+        Duration::try_from_secs_f64(next - now).ok()
+    }
+}
+
 fn supervise(
     starts: &[Start],
     at_once: usize,
@@ -104,53 +178,68 @@ fn supervise(
     running: &mut Vec<Running>,
 ) -> io::Result<bool> {
     let began = Instant::now();
-    let mut waiting: Vec<usize> = (0..starts.len()).collect();
-    let mut has_ended = vec![false; starts.len()];
-    while !waiting.is_empty() || !running.is_empty() {
+    let now = || began.elapsed().as_secs_f64();
+    let mut schedule = Schedule::new(starts, at_once);
+    while !schedule.waiting.is_empty() || !running.is_empty() {
         if stop.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        let elapsed = began.elapsed().as_secs_f64();
-        while let Some(place) = waiting.iter().position(|index| {
-            let start = &starts[*index];
-            running.len() < at_once.max(1)
-                && elapsed >= start.offset_s
-                && start.follows.is_none_or(|before| has_ended[before])
-        }) {
-            let index = waiting.remove(place);
-            let started = Instant::now();
-            let process_id = spawn(&starts[index])?;
-            running.push(Running {
-                index,
-                process_id,
-                started,
-                handle: process::handle(process_id),
-            });
+        while let Some((index, due)) = schedule.take_due(running.len(), now()) {
+            let job = launch(starts, index)?;
+            let late = job.started.saturating_duration_since(began).as_secs_f64() - due;
+            let (process_id, started) = (job.process_id, job.started);
+            running.push(job);
             tell(Happening::Launched {
                 name: &starts[index].name,
                 process_id,
                 started,
+                late: Duration::try_from_secs_f64(late).unwrap_or_default(),
             })?;
         }
         let ended = collect(starts, running, tell)?;
-        for index in &ended {
-            has_ended[*index] = true;
-        }
+        schedule.ended(&ended, running.len(), now());
+        end_overdue(starts, running);
         tell(Happening::Tick {
             running: running.len(),
-            ended: starts.len() - waiting.len() - running.len(),
+            ended: starts.len() - schedule.waiting.len() - running.len(),
         })?;
         // An end may be what the next start waits for.
-        if !ended.is_empty() {
-            continue;
+        if ended.is_empty() {
+            let pause = schedule.pause(now()).unwrap_or(PAUSE);
+            wait(running, pause.min(PAUSE))?;
         }
-        let later = |index: &usize| Some(starts[*index].offset_s).filter(|at| *at > elapsed);
-        let next = waiting.iter().filter_map(later).reduce(f64::min);
-        let pause = next.map(|at| (at - began.elapsed().as_secs_f64()).max(0.0));
-        let pause = pause.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        wait(running, pause.map_or(PAUSE, |pause| pause.min(PAUSE)))?;
     }
     Ok(false)
+}
+
+fn launch(starts: &[Start], index: usize) -> io::Result<Running> {
+    let started = Instant::now();
+    let process_id = spawn(&starts[index])?;
+    Ok(Running {
+        index,
+        process_id,
+        started,
+        handle: process::handle(process_id),
+        told_to_end: None,
+        was_killed: false,
+    })
+}
+
+/// Tells jobs to end that have run longer than they may, and kills those that do not listen.
+fn end_overdue(starts: &[Start], running: &mut [Running]) {
+    for job in running {
+        match (starts[job.index].wall_limit, job.told_to_end) {
+            (Some(limit), None) if job.started.elapsed() > limit => {
+                job.told_to_end = Some(Instant::now());
+                process::terminate(job.process_id, false);
+            }
+            (_, Some(told)) if told.elapsed() > PATIENCE && !job.was_killed => {
+                job.was_killed = true;
+                process::terminate(job.process_id, true);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Waits until a child ends, but not longer than `timeout`.
@@ -205,6 +294,7 @@ fn collect(
                     finished,
                     started: job.started,
                     real,
+                    over_limit: job.told_to_end.is_some(),
                 })?;
             }
         }
@@ -247,6 +337,7 @@ mod tests {
             offset_s: 0.0,
             follows: None,
             stderr: directory.join(name),
+            wall_limit: None,
         }
     }
 
@@ -292,6 +383,60 @@ mod tests {
         let place = |what: &str| order.iter().position(|one| one == what).unwrap();
         assert!(place("+b") > place("-d"), "{order:?}");
         assert_eq!((most, order.len()), (2, 8));
+    }
+
+    #[test]
+    fn a_job_is_late_only_by_what_the_launcher_took() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut starts: Vec<Start> = ["a", "b", "c"]
+            .map(|name| shell(name, "sleep 0.2", directory.path()))
+            .into();
+        starts[1].follows = Some(0);
+        starts[2].offset_s = 0.1;
+        let mut late = Vec::new();
+        run(&starts, 1, &AtomicBool::new(false), |happening| {
+            if let Happening::Launched { late: by, .. } = happening {
+                late.push(by);
+            }
+            Ok(())
+        })
+        .unwrap();
+        // One after the other: without that, b and c would be 0.2 and 0.3 s late.
+        assert_eq!(late.len(), 3);
+        assert!(late.iter().all(|by| by.as_secs_f64() < 0.15), "{late:?}");
+    }
+
+    #[test]
+    fn a_job_that_runs_too_long_is_ended_even_if_it_does_not_listen() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut polite = shell("polite", "exec sleep 60", directory.path());
+        polite.wall_limit = Some(Duration::from_millis(200));
+        let script = "trap '' TERM; while :; do sleep 1; done";
+        let mut deaf = shell("deaf", script, directory.path());
+        deaf.wall_limit = polite.wall_limit;
+        let fine = shell("fine", "exit 0", directory.path());
+        let mut seen = BTreeMap::new();
+        run(
+            &[polite, deaf, fine],
+            9,
+            &AtomicBool::new(false),
+            |happening| {
+                if let Happening::Ended {
+                    name,
+                    finished,
+                    over_limit,
+                    ..
+                } = happening
+                {
+                    seen.insert(name.to_owned(), (finished.signal, over_limit));
+                }
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(seen["polite"], (Some(15), true));
+        assert_eq!(seen["deaf"], (Some(9), true));
+        assert_eq!(seen["fine"], (None, false));
     }
 
     #[test]

@@ -28,6 +28,31 @@ pub struct Request {
     pub seed: u64,
     /// SAS options that replace the suite's.
     pub options: BTreeMap<String, String>,
+    /// How outputs are verified.
+    pub verify: Verify,
+}
+
+/// How outputs are verified.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// Those of every job.
+    #[default]
+    Full,
+    /// Those of the first launch of each program.
+    Sample,
+    /// None: the run shows nothing.
+    Off,
+}
+
+impl Verify {
+    /// The word in flags and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Sample => "sample",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// How large.
@@ -129,6 +154,8 @@ pub struct Plan {
     pub memory: Bytes,
     /// SAS options of every job.
     pub options: BTreeMap<String, String>,
+    /// How outputs are verified.
+    pub verify: Verify,
     /// What was changed against the suite, and why.
     pub notes: Vec<String>,
     /// Data sets to stage.
@@ -292,6 +319,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         cores_basis: host.cores_basis.clone(),
         memory: host.memory,
         options: options::of_suite(text, request)?,
+        verify: request.verify,
         notes: Vec::new(),
         jobs: expanded.jobs,
         datasets: expanded.datasets,
@@ -516,6 +544,7 @@ mod tests {
             variant: None,
             seed: 1,
             options: BTreeMap::new(),
+            verify: Verify::Full,
         }
     }
 

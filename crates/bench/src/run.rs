@@ -1,39 +1,42 @@
 //! One run: stage, cold start, launch, verify, figures.
 
+mod verification;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use ::io::cache;
 use ::io::live::LiveMemory;
-use ::io::{cache, process};
+use ::io::process::{self, Finished};
 use base::rowhash::RowHash;
 use base::store::Channel;
 use base::units::Bytes;
 use results::assemble::assemble;
 use results::node::FileSystemRecord;
-use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time};
+use results::run::{
+    Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
+};
 use results::sample::Sample;
-use results::step::{DatasetRecord, StepRecord};
+use results::step::StepRecord;
 
 use crate::launch::{self, Happening, Start};
 use crate::marker::{self, Holds, InUse};
 use crate::orphans;
-use crate::plan::{Plan, PlannedDataset, PlannedJob};
+use crate::plan::{Plan, PlannedJob};
 use crate::sampler::board::Board;
 use crate::sampler::observe::{Observers, Series};
 use crate::sampler::readings::Reader;
 use crate::sampler::{self, Sampler};
 use crate::stage::Stage;
-use crate::suite::expand::{DIRECTORIES, names_input};
-use crate::suite::text::Format;
-use crate::verify;
-use crate::verify::checks::{Checker, Executed};
+use crate::suite::expand::DIRECTORIES;
+use crate::verify::checks::Executed;
 
 /// Where a run's bytes go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +64,14 @@ pub struct Config {
     pub warm: bool,
     /// Keep the outputs after they were verified.
     pub keep: bool,
+    /// Stage the data and stop.
+    pub only_stage: bool,
+    /// Jobs are ended after so long.
+    pub wall_limit: Option<Duration>,
+    /// Batches are started anew until so long is over.
+    pub duration: Option<Duration>,
+    /// The runs that this one belongs to.
+    pub series: Option<results::run::Series>,
     /// The program that executes jobs: this one.
     pub program: PathBuf,
     /// Its version, for the record.
@@ -147,7 +158,7 @@ pub fn run(
     stop: &AtomicBool,
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome, Error> {
-    let name = run_name(&config.plan.suite);
+    let name = free_name(&config.directories.runs, &run_name(&config.plan.suite));
     let stage = open_stage(config)?;
     let (directory, _in_use) = create_directory(config, &name)?;
     let began = Instant::now();
@@ -163,6 +174,7 @@ pub fn run(
             .directories
             .output
             .join(format!("gristmill-output-{name}")),
+        batch: AtomicU32::new(1),
         directory,
         stage,
         board,
@@ -183,7 +195,12 @@ pub fn run(
         crate::clean::remove(&found).map_err(failed("remove the outputs"))?;
     }
     let result = assemble(&run.directory)?;
-    if !interrupted {
+    if !interrupted && config.only_stage {
+        // Nothing ran: there is nothing to report.
+        let path = run.directory.path();
+        let action = format!("remove {}", path.display());
+        fs::remove_dir_all(path).map_err(failed(action))?;
+    } else if !interrupted {
         run.directory.write_result(&result)?;
         run.event(&Event::new(run.time(), EventKind::RunFinished))?;
     }
@@ -206,6 +223,14 @@ fn run_name(suite: &str) -> String {
         date.day,
         std::process::id()
     )
+}
+
+/// A name that no run has: that of one which this process made in the same second is followed by a number.
+fn free_name(runs: &Path, name: &str) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    let is_free = |name: &String| !runs.join(name).exists();
+    names.find(is_free).expect("numbers do not end")
 }
 
 fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse), Error> {
@@ -234,6 +259,17 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
         notes: plan.notes.clone(),
         cold: !config.warm,
         options: plan.options.clone(),
+        verify: plan.verify.name().to_owned(),
+        wall_limit_s: config.wall_limit.map(|limit| limit.as_secs_f64()),
+        duration_s: config.duration.map(|duration| duration.as_secs_f64()),
+        series: config.series.clone().map(|series| results::run::Series {
+            name: if series.name.is_empty() {
+                name.to_owned()
+            } else {
+                series.name
+            },
+            ..series
+        }),
         directories: [
             ("data", &directories.data),
             ("output", &directories.output),
@@ -305,6 +341,8 @@ struct Run<'a> {
     output: PathBuf,
     directory: RunDirectory,
     stage: Stage,
+    /// Batch that runs, from 1.
+    batch: AtomicU32,
     /// What jobs do while they run, a slot for each job of the plan.
     board: Arc<Board>,
     sampler: Sampler,
@@ -337,6 +375,9 @@ impl Run<'_> {
         self.remove_orphans()?;
         if !self.fill_stage(watcher)? || self.stopped() {
             return Ok(true);
+        }
+        if self.config.only_stage {
+            return Ok(false);
         }
         self.make_cold(watcher)?;
         watcher.phase("running");
@@ -471,11 +512,56 @@ impl Run<'_> {
         self.event(&event.with_detail(format!("{how}; {share} of the input is cached")))
     }
 
-    /// Starts the jobs; true if they were stopped.
+    /// Starts the jobs, batch after batch until the time is over; true if they were stopped.
     fn launch(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         let action = format!("make {}", self.output.display());
         let _in_use = marker::make(&self.output, Holds::Output).map_err(failed(action))?;
+        let began = Instant::now();
+        loop {
+            let mut event = Event::new(self.time(), EventKind::BatchStarted);
+            event.batch = Some(self.batch());
+            self.event(&event)?;
+            if self.launch_batch(watcher)? {
+                return Ok(true);
+            }
+            let duration = self.config.duration.unwrap_or_default();
+            if began.elapsed() >= duration {
+                return Ok(false);
+            }
+            // Its place is for the outputs of the next one.
+            let output = self.output();
+            let action = format!("remove {}", output.display());
+            fs::remove_dir_all(&output).map_err(failed(action))?;
+            self.set_batch(self.batch() + 1);
+        }
+    }
+
+    fn batch(&self) -> u32 {
+        self.batch.load(Ordering::Relaxed)
+    }
+
+    fn set_batch(&self, batch: u32) {
+        self.batch.store(batch, Ordering::Relaxed);
+    }
+
+    /// Where the batch that runs makes its outputs.
+    fn output(&self) -> PathBuf {
+        match self.config.duration {
+            None => self.output.clone(),
+            Some(_) => self.output.join(format!("batch{}", self.batch())),
+        }
+    }
+
+    /// Name of a job of the batch that runs.
+    fn name(&self, job: &PlannedJob) -> String {
+        name_in_batch(&job.name, self.batch())
+    }
+
+    fn launch_batch(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         let plan = &self.config.plan;
+        let output = self.output();
+        let action = format!("make {}", output.display());
+        fs::create_dir_all(&output).map_err(failed(action))?;
         let starts = plan
             .jobs
             .iter()
@@ -502,10 +588,12 @@ impl Run<'_> {
                 name,
                 process_id,
                 started,
+                late,
             } => {
                 self.board.launched(name, *process_id);
                 Some(Event {
                     process_id: Some(*process_id),
+                    late_s: Some(late.as_secs_f64()),
                     ..Event::of_job(self.time_of(*started), EventKind::JobLaunched, name)
                 })
             }
@@ -514,6 +602,7 @@ impl Run<'_> {
                 finished,
                 started,
                 real,
+                over_limit,
             } => {
                 self.board.ended(name, finished.user + finished.system);
                 Some(Event {
@@ -523,14 +612,30 @@ impl Run<'_> {
                     system_s: Some(finished.system.as_secs_f64()),
                     block_input: Some(finished.block_input),
                     block_output: Some(finished.block_output),
-                    detail: finished
-                        .signal
-                        .map(|signal| format!("ended by signal {signal}")),
+                    detail: self.wrong(name, finished, *over_limit),
                     ..Event::of_job(self.time_of(*started + *real), EventKind::JobFinished, name)
                 })
             }
             Happening::Tick { .. } => None,
         }
+    }
+
+    /// What went wrong with a job that has ended, if anything did.
+    fn wrong(&self, name: &str, finished: &Finished, over_limit: bool) -> Option<String> {
+        if let Some(limit) = self.config.wall_limit.filter(|_| over_limit) {
+            let limit = limit.as_secs_f64();
+            return Some(format!("ended after its wall limit of {limit} s"));
+        }
+        if let Some(signal) = finished.signal {
+            return Some(format!("ended by signal {signal}"));
+        }
+        finished.exit.filter(|exit| *exit > 1)?;
+        let own = self.directory.job(name);
+        let said = || {
+            let text = fs::read_to_string(own.join("job.err")).ok()?;
+            text.lines().next().map(str::to_owned)
+        };
+        first_error(&own.join("job.log")).or_else(said)
     }
 
     /// Shows the last sample, if it was not shown yet.
@@ -565,7 +670,10 @@ impl Run<'_> {
     }
 
     fn start(&self, (slot, job): (usize, &PlannedJob)) -> Result<Start, Error> {
-        let own = self.directory.job(&job.name);
+        let name = self.name(job);
+        let own = self.directory.job(&name);
+        let action = format!("make {}", own.display());
+        fs::create_dir_all(&own).map_err(failed(action))?;
         let program = own.join("program.sas");
         fs::write(&program, &job.program)
             .map_err(failed(format!("write {}", program.display())))?;
@@ -574,9 +682,8 @@ impl Run<'_> {
         flag("--print", text(&own.join("job.lst")));
         flag("--live", text(&self.board.live().path()));
         flag("--live-slot", slot.to_string());
-        let directories = DIRECTORIES
-            .iter()
-            .zip([self.stage.directory(), &self.output]);
+        let output = self.output();
+        let directories = DIRECTORIES.iter().zip([self.stage.directory(), &output]);
         for (name, value) in &job.symbols {
             let put_in = |value: String, (word, path): (&&str, &Path)| {
                 value.replace(&format!("{{{word}}}"), &text(path))
@@ -594,11 +701,12 @@ impl Run<'_> {
         }
         command.push("--row-hashes".to_owned());
         Ok(Start {
-            name: job.name.clone(),
+            name,
             command,
             offset_s: job.offset_s,
             follows: job.follows,
             stderr: own.join("job.err"),
+            wall_limit: self.config.wall_limit,
         })
     }
 
@@ -609,8 +717,9 @@ impl Run<'_> {
         let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
         flag("--libname", format!("in={}", text(self.stage.directory())));
         // Indexes of the inputs are made before there are outputs.
-        if self.output.is_dir() {
-            flag("--libname", format!("out={}", text(&self.output)));
+        let output = self.output();
+        if output.is_dir() {
+            flag("--libname", format!("out={}", text(&output)));
         }
         flag("--work", text(&directories.work));
         flag("--util", text(&directories.util));
@@ -620,40 +729,6 @@ impl Run<'_> {
             text(&own.join(format!("{}.jsonl", steps_name(name)))),
         );
         command
-    }
-
-    fn verify(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
-        watcher.phase("verifying");
-        let execute =
-            |folder: &Path, name: &str, program: &str| self.execute(folder, name, program);
-        let mut checker = Checker::new(&self.stage, &self.output, &execute);
-        let jobs = &self.config.plan.jobs;
-        for (done, job) in jobs.iter().enumerate() {
-            if self.stopped() {
-                return Ok(());
-            }
-            watcher.verifying(done, jobs.len());
-            let findings = self.check(job, &mut checker)?;
-            let mut event = Event::of_job(self.time(), EventKind::JobVerified, &job.name);
-            event.findings = Some(findings);
-            self.event(&event)?;
-        }
-        watcher.verifying(jobs.len(), jobs.len());
-        Ok(())
-    }
-
-    fn check(&self, job: &PlannedJob, checker: &mut Checker<'_>) -> Result<Vec<String>, Error> {
-        let own = self.directory.job(&job.name);
-        if let Some(error) = first_error(&own.join("job.log")) {
-            return Ok(vec![format!("its log has {error}")]);
-        }
-        let mut findings = self.input_as_read(job)?;
-        let wrong = checker.check(job, &own);
-        if !wrong.is_empty() && findings.is_empty() {
-            findings.extend(self.damaged_inputs(job));
-        }
-        findings.extend(wrong);
-        Ok(findings)
     }
 
     /// Runs a small program of the checker in the engine.
@@ -709,65 +784,6 @@ impl Run<'_> {
             .map(|_| ())
             .map_err(io::Error::other)
     }
-
-    /// Compares what the job read with what was staged, by the hashes taken while reading. What it read
-    /// in part cannot be told by them.
-    fn input_as_read(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
-        let steps = self.directory.steps(&job.name)?;
-        let mut findings = Vec::new();
-        for dataset in job.inputs.iter().map(|at| &self.config.plan.datasets[*at]) {
-            if dataset.format == Format::Csv {
-                continue;
-            }
-            let Some(staged) = self.stage.staged(&dataset.name) else {
-                continue;
-            };
-            let name = format!("in.{}", dataset.name);
-            let inputs = steps.iter().flat_map(|step| &step.inputs);
-            let reads: Vec<&DatasetRecord> = inputs
-                .filter(|input| input.name.eq_ignore_ascii_case(&name))
-                .collect();
-            if reads.is_empty() && is_always_read(job, &dataset.name) {
-                let name = &dataset.name;
-                findings.push(format!("the job left no record of having read {name}"));
-            }
-            let is_whole = |input: &&&DatasetRecord| input.observations == dataset.rows;
-            let differs = |input: &DatasetRecord| input.row_hash.as_ref() != Some(&staged.row_hash);
-            if reads.iter().filter(is_whole).any(|input| differs(input)) {
-                findings.push(format!(
-                    "the rows that the job read from {} are not those staged",
-                    dataset.name
-                ));
-                findings.extend(self.damaged(dataset));
-            } else if !reads.iter().all(|input| is_whole(&input)) {
-                findings.extend(verify::as_staged(&self.stage.path(dataset), &staged));
-            }
-        }
-        Ok(findings)
-    }
-
-    fn damaged_inputs(&self, job: &PlannedJob) -> Vec<String> {
-        let inputs = job.inputs.iter().map(|at| &self.config.plan.datasets[*at]);
-        inputs.filter_map(|dataset| self.damaged(dataset)).collect()
-    }
-
-    /// Where the staged file differs from its seed, if it does.
-    fn damaged(&self, dataset: &PlannedDataset) -> Option<String> {
-        if dataset.format == Format::Csv {
-            return None;
-        }
-        let path = self.stage.path(dataset);
-        match verify::against_seed(&path, dataset) {
-            Ok(finding) => finding,
-            Err(message) => Some(message),
-        }
-    }
-}
-
-/// Whether a job reads an input whatever its parameters are: one that its macro variables name.
-fn is_always_read(job: &PlannedJob, dataset: &str) -> bool {
-    let mut symbols = job.symbols.iter();
-    symbols.any(|(name, value)| names_input(name) && value.eq_ignore_ascii_case(dataset))
 }
 
 fn text(path: &Path) -> String {

@@ -1,6 +1,7 @@
 //! The whole surface of the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -42,6 +43,8 @@ pub enum Verb {
     Data(DataArgs),
     /// Print the tables of runs, finished or not
     Report(ReportArgs),
+    /// Put an event, such as a failover, on the timeline of a run that is on its way
+    Mark(MarkArgs),
     /// List what Gristmill staged or left below a directory, and remove it with --yes
     Clean(CleanArgs),
     /// Print completions for a shell
@@ -57,7 +60,7 @@ pub enum Verb {
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// The suite: a name of `gristmill suites`, or the path of a folder, such as ./nightly
-    #[arg(default_value = "large-sorts")]
+    #[arg(default_value = "multiuser")]
     pub suite: String,
     /// Stage input data below this directory
     #[arg(long, value_name = "DIR", default_value = "gristmill-bench")]
@@ -113,6 +116,24 @@ pub struct RunArgs {
     /// the last number of the file's last line, or of the lines that the command writes, each second
     #[arg(long, value_name = "NAME=FILE|CMD", value_parser = sizes::series)]
     pub observe: Vec<bench::sampler::observe::Series>,
+    /// How to verify: every job's outputs, those of the first launch of each program, or none (the
+    /// run then shows nothing)
+    #[arg(long, value_name = "full|sample|off", default_value = "full", value_parser = sizes::verify)]
+    pub verify: bench::plan::Verify,
+    /// End a job after so long, such as 2h, 30m or 90s
+    #[arg(long, value_name = "TIME", value_parser = sizes::duration)]
+    pub wall_limit: Option<Duration>,
+    /// Start the jobs anew, batch after batch, until so long is over: flash that must collect garbage
+    /// shows it after hours
+    #[arg(long, value_name = "TIME", value_parser = sizes::duration)]
+    pub duration: Option<Duration>,
+    /// Run the same so many times, each run in a directory of its own, and say how far they differ
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// Run at rising load, such as 1,2,4,8 (jobs, or jobs at once, as the suite has them), and find
+    /// the largest that meets the requirements
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', conflicts_with_all = ["repeat", "duration"])]
+    pub ladder: Vec<u64>,
     /// Keep the outputs after they were verified
     #[arg(long)]
     pub keep: bool,
@@ -159,6 +180,19 @@ pub struct ReportArgs {
     /// Print the results as JSON, one a line
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `mark`.
+#[derive(Debug, Args)]
+pub struct MarkArgs {
+    /// What happened, such as "controller A failed over"
+    pub text: String,
+    /// The run directory [default: the only run on its way below --runs]
+    #[arg(long, value_name = "DIR")]
+    pub run: Option<PathBuf>,
+    /// Where run directories are
+    #[arg(long, value_name = "DIR", default_value = "gristmill-bench/runs")]
+    pub runs: PathBuf,
 }
 
 /// Arguments of `clean`.

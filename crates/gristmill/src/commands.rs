@@ -4,6 +4,7 @@ pub mod clean;
 pub mod data;
 pub mod exec;
 pub mod manual;
+pub mod mark;
 mod record;
 pub mod report;
 pub mod run;

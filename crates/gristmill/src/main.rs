@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Verb::Report(args) => commands::report::run(&args),
         Verb::Completions { shell } => commands::manual::completions(shell),
         Verb::Man => commands::manual::man(),
+        Verb::Mark(args) => commands::mark::run(&args),
         Verb::Clean(args) => commands::clean::run(&args),
         Verb::Data(args) => commands::data::run(&args),
     };

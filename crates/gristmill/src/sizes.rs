@@ -1,6 +1,7 @@
 //! Values of command-line flags.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// `NAME=VALUE` of `--option` and `--set`; a bare `NAME` has no value.
 pub fn name_value(text: &str) -> Result<(String, Option<String>), String> {
@@ -52,5 +53,51 @@ pub fn series(text: &str) -> Result<bench::sampler::observe::Series, String> {
             })
         }
         _ => Err("needs a name and a file or a command, as in isi=/var/log/isi.csv".to_owned()),
+    }
+}
+
+/// `--verify`.
+pub fn verify(text: &str) -> Result<bench::plan::Verify, String> {
+    use bench::plan::Verify;
+    let known = [Verify::Full, Verify::Sample, Verify::Off];
+    let found = known
+        .into_iter()
+        .find(|one| text.eq_ignore_ascii_case(one.name()));
+    found.ok_or_else(|| "needs full, sample or off".to_owned())
+}
+
+/// A time: `90`, `90s`, `30m`, `2h`, `1d`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let explain = || "needs a time above 0, such as 90s, 30m, 2h or 1d".to_owned();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[number.len()..] {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err(explain()),
+    };
+    let seconds: f64 = number.parse().map_err(|_| explain())?;
+    let duration = Duration::try_from_secs_f64(seconds * unit).map_err(|_| explain())?;
+    if duration.is_zero() {
+        return Err(explain());
+    }
+    Ok(duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let seconds = |text| duration(text).map(|time| time.as_secs_f64());
+        assert_eq!(seconds("90"), Ok(90.0));
+        assert_eq!(seconds("1.5m"), Ok(90.0));
+        assert_eq!(seconds("2h"), Ok(7200.0));
+        assert_eq!(seconds("1d"), Ok(86_400.0));
+        for wrong in ["", "0", "-1s", "2 h", "inf", "nan", "3w", "h", "1e30d"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
     }
 }

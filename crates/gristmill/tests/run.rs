@@ -43,16 +43,24 @@ impl Bench {
     /// Starts a run of `megabytes` per job in the background.
     fn start(&self, megabytes: f64) -> Child {
         let scale = scale(megabytes);
-        self.command(&["run", "--jobs", "2", "--scale", &scale, "--warm"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap()
+        self.command(&[
+            "run",
+            "large-sorts",
+            "--jobs",
+            "2",
+            "--scale",
+            &scale,
+            "--warm",
+        ])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
     }
 
     fn run(&self, more: &[&str]) -> Output {
         let scale = scale(4.0);
-        let mut arguments = vec!["run", "--jobs", "2", "--scale", &scale];
+        let mut arguments = vec!["run", "large-sorts", "--jobs", "2", "--scale", &scale];
         arguments.extend(more);
         self.output(&arguments)
     }
@@ -366,7 +374,15 @@ fn clean_lists_first_and_removes_only_what_is_marked() {
 #[test]
 fn a_dry_run_shows_the_plan_and_makes_nothing() {
     let bench = Bench::new();
-    let output = bench.output(&["run", "--dry-run", "--scale", "auto", "--jobs", "3"]);
+    let output = bench.output(&[
+        "run",
+        "large-sorts",
+        "--dry-run",
+        "--scale",
+        "auto",
+        "--jobs",
+        "3",
+    ]);
     let plan = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(
@@ -395,7 +411,11 @@ fn mistakes_are_answered_with_what_to_do() {
             3,
             "use a smaller --scale or another directory",
         ),
-        (vec!["run", "--jobs", "0"], 3, "1 to 10000 are allowed"),
+        (
+            vec!["run", "large-sorts", "--jobs", "0"],
+            3,
+            "1 to 10000 are allowed",
+        ),
         (
             vec!["exec", "none.sas"],
             3,

@@ -3,4 +3,5 @@
 //! Start reading at [`terminal`].
 
 pub mod measured;
+pub mod series;
 pub mod terminal;

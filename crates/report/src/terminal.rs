@@ -65,7 +65,7 @@ fn counted(number: u64, what: &str) -> String {
 }
 
 /// A figure, or a dash where nothing was measured.
-fn figure(value: Option<f64>, decimals: usize) -> String {
+pub(crate) fn figure(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
 }
 

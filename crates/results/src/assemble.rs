@@ -11,7 +11,7 @@ use self::disturbance::{Window, disturbances};
 use crate::node::{NodeRecord, PhysicalReads};
 use crate::run::{
     Aggregate, ChannelResult, Error, Event, EventKind, JobPlan, JobResult, RunDirectory, RunPlan,
-    RunResult,
+    RunResult, name_in_batch,
 };
 use crate::sample::Sample;
 use crate::statistics::summarize;
@@ -27,14 +27,22 @@ pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
     let mut jobs = Vec::new();
     let mut channels: BTreeMap<String, ChannelResult> = BTreeMap::new();
     let first_launch = time_of(&events, EventKind::JobLaunched, f64::min);
-    for job in &plan.jobs {
-        let steps = directory.steps(&job.name)?;
+    let batches = events.iter().filter_map(|event| event.batch).max();
+    let batches = 1..=batches.unwrap_or(1);
+    for (batch, job) in batches.flat_map(|batch| plan.jobs.iter().map(move |job| (batch, job))) {
+        let steps = directory.steps(&name_in_batch(&job.name, batch))?;
         for (name, channel) in steps.iter().flat_map(|step| &step.channels) {
             let total = channels.entry(name.clone()).or_default();
             total.read_bytes += channel.read_bytes;
             total.write_bytes += channel.write_bytes;
         }
-        jobs.push(job_result(&plan, job, &steps, &events, first_launch));
+        jobs.push(job_result(
+            &plan,
+            (batch, job),
+            &steps,
+            &events,
+            first_launch,
+        ));
     }
     let node = directory.node(&plan.node)?;
     let samples = directory.samples(&plan.node)?;
@@ -111,15 +119,16 @@ fn time_of(events: &[Event], kind: EventKind, pick: fn(f64, f64) -> f64) -> Opti
 
 fn job_result(
     plan: &RunPlan,
-    job: &JobPlan,
+    (batch, job): (u32, &JobPlan),
     steps: &[StepRecord],
     events: &[Event],
     first_launch: Option<f64>,
 ) -> JobResult {
+    let name = name_in_batch(&job.name, batch);
     let find = |kind| {
         events
             .iter()
-            .find(|event| event.event == kind && event.job.as_ref() == Some(&job.name))
+            .find(|event| event.event == kind && event.job.as_ref() == Some(&name))
     };
     let finished = find(EventKind::JobFinished);
     let findings = find(EventKind::JobVerified).and_then(|event| event.findings.clone());
@@ -130,7 +139,7 @@ fn job_result(
     let sorts = || steps.iter().filter_map(|step| step.sort.as_ref());
     JobResult {
         name: job.name.clone(),
-        batch: 1,
+        batch,
         node: plan.node.clone(),
         real_s: finished.and_then(|event| event.real_s),
         user_s: finished.and_then(|event| event.user_s),
@@ -156,6 +165,8 @@ fn job_result(
         launched_s: launched
             .zip(first_launch)
             .map(|(event, first)| event.at_s - first),
+        late_s: launched.and_then(|event| event.late_s),
+        error: finished.and_then(|event| event.detail.clone()),
     }
 }
 
@@ -218,6 +229,7 @@ fn aggregate(
         mb_per_s_flushed,
         mb_per_s_per_core: mb_per_s_flushed.map(|rate| rate / f64::from(plan.cores.max(1))),
         moved_per_sorted: bytes_moved.and_then(per_sorted),
+        late_max_s: jobs.iter().filter_map(|job| job.late_s).reduce(f64::max),
         cached_share: events.iter().rev().find_map(|event| event.cached_share),
         data_to_memory_ratio: plan
             .staged_bytes

@@ -11,6 +11,7 @@ pub mod node;
 pub mod peak;
 pub mod run;
 pub mod sample;
+pub mod series;
 pub mod statistics;
 pub mod step;
 

@@ -76,14 +76,42 @@ pub struct RunPlan {
     pub options: BTreeMap<String, String>,
     /// Directories by channel.
     pub directories: BTreeMap<String, PathBuf>,
+    /// How outputs are verified: `full`, `sample` (the jobs of one launch of each program) or `off`.
+    #[serde(default = "full")]
+    pub verify: String,
+    /// A job is ended after so many seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_limit_s: Option<f64>,
+    /// Batches are started anew until so many seconds are over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_s: Option<f64>,
+    /// The runs that this one is compared with, if it was made as one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
     /// Jobs in launch order.
     pub jobs: Vec<JobPlan>,
+}
+
+/// The place of a run in a series that one command made.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Name of the series: that of its first run.
+    pub name: String,
+    /// `repeat`: the same again. `ladder`: rising load.
+    pub kind: String,
+    /// Place in the series, from 1.
+    pub index: u32,
+    /// Runs in the series.
+    pub of: u32,
+    /// Load of a rung, as it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<u64>,
 }
 
 /// A job as planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobPlan {
-    /// Name, unique in the run.
+    /// Name, unique in a batch.
     pub name: String,
     /// Launch offset, seconds.
     pub offset_s: f64,
@@ -108,6 +136,19 @@ const fn one() -> f64 {
 
 const fn yes() -> bool {
     true
+}
+
+fn full() -> String {
+    "full".to_owned()
+}
+
+/// Name of a job in events and of its folder: that of the plan in the first batch, with the number of
+/// the batch in later ones.
+pub fn name_in_batch(job: &str, batch: u32) -> String {
+    match batch {
+        0 | 1 => job.to_owned(),
+        later => format!("{job}@{later}"),
+    }
 }
 
 /// When something happened.
@@ -140,6 +181,12 @@ pub struct Event {
     /// Process id of a launched job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process_id: Option<u32>,
+    /// How long after it was due a job was launched, seconds: what the launcher took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_s: Option<f64>,
+    /// Batch that was started, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u32>,
     /// Elapsed time of a finished job, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_s: Option<f64>,
@@ -177,6 +224,8 @@ impl Event {
             detail: None,
             exit: None,
             process_id: None,
+            late_s: None,
+            batch: None,
             real_s: None,
             user_s: None,
             system_s: None,
@@ -218,10 +267,14 @@ pub enum EventKind {
     Evicted,
     /// Something left by a killed job was removed.
     OrphanRemoved,
+    /// A batch began.
+    BatchStarted,
     /// A job's process was started.
     JobLaunched,
-    /// A job's process ended.
+    /// A job's process ended; `detail` says what went wrong, if anything did.
     JobFinished,
+    /// Something that a person or a script put on the timeline: a failover, a rebuild.
+    Mark,
     /// What the jobs left unwritten in memory was written to the devices; `real_s` tells how long it
     /// took.
     Flushed,
@@ -371,6 +424,12 @@ pub struct JobResult {
     /// Launched, seconds after the first job's launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launched_s: Option<f64>,
+    /// Launched so long after it was due, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_s: Option<f64>,
+    /// What ended it, if it did not end well: the first ERROR of its log, a signal, its wall limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// A channel's figures.
@@ -444,6 +503,9 @@ pub struct Aggregate {
     /// Where that is known from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub physical_read_basis: Option<String>,
+    /// Greatest lateness of a launch, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_max_s: Option<f64>,
     /// CPU time of launcher and sampler while jobs ran, seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launcher_cpu_s: Option<f64>,
@@ -613,6 +675,20 @@ impl RunDirectory {
                 path,
                 source,
             })
+    }
+
+    /// Puts something on the timeline of a run that somebody else writes, at a time by the wall clock;
+    /// returns when that is, seconds since the run began. The run's first event tells how far apart
+    /// its clocks are.
+    pub fn mark(&self, unix_s: f64, text: &str) -> Result<f64, Error> {
+        let events = self.events()?;
+        let began = events
+            .first()
+            .map_or(unix_s, |event| event.unix_s - event.at_s);
+        let at_s = (unix_s - began).max(0.0);
+        let time = Time { unix_s, at_s };
+        self.add_event(&Event::new(time, EventKind::Mark).with_detail(text))?;
+        Ok(at_s)
     }
 
     fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {

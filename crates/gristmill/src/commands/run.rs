@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use base::units::Bytes;
-use bench::plan::{FreeSpace, HostFacts, Request, Scale, Use};
+use bench::plan::{FreeSpace, HostFacts, Plan, Request, Scale, Use};
 use bench::run::{Config, Directories, Outcome};
+use bench::suite::Suite;
 use bench::{marker, plan, suite};
-use results::run::Verdict;
+use results::run::{RunResult, Series, Verdict};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -28,11 +29,95 @@ use crate::ui;
 pub fn run(args: &RunArgs) -> Result<Exit> {
     let suite = suite::find(&args.suite)?;
     let directories = directories(args)?;
-    let host = host_facts(args, suite.text.name.get_ref(), &directories)?;
+    let rungs = rungs(args, &suite)?;
+    if args.dry_run {
+        for rung in rungs {
+            let plan = planned(args, &suite, &directories, rung.as_ref())?;
+            ui::data(&dry_run::describe(&plan, &directories));
+        }
+        return Ok(Exit::Good);
+    }
+    let stop = stop_on_signals()?;
+    let mut exit = Exit::Good;
+    let mut results: Vec<RunResult> = Vec::new();
+    for (index, rung) in (1..).zip(&rungs) {
+        let config = Config {
+            plan: planned(args, &suite, &directories, rung.as_ref())?,
+            directories: directories.clone(),
+            warm: args.warm,
+            keep: args.keep,
+            only_stage: false,
+            wall_limit: args.wall_limit,
+            duration: args.duration,
+            series: (rungs.len() > 1).then(|| Series {
+                // The first run gives its own.
+                name: results
+                    .first()
+                    .map_or(String::new(), |first| first.run.clone()),
+                kind: if rung.is_some() { "ladder" } else { "repeat" }.to_owned(),
+                index,
+                of: u32::try_from(rungs.len()).unwrap_or(u32::MAX),
+                load: rung.as_ref().map(|rung| rung.load),
+            }),
+            program: std::env::current_exe().context("failed to find this program's own file")?,
+            version: VERSION.to_owned(),
+            node: host_name(),
+            observe: args.observe.clone(),
+        };
+        let mut view = View::new();
+        let outcome = bench::run::run(&config, &stop, &mut view);
+        view.finish();
+        let outcome = outcome?;
+        exit = exit.and(tell(args, &outcome)?);
+        if outcome.interrupted {
+            return Ok(Exit::Interrupted);
+        }
+        results.push(outcome.result);
+    }
+    tell_all(args, &rungs, results)?;
+    Ok(exit)
+}
+
+/// A run at some load.
+struct Rung {
+    /// The parameter that is the load.
+    parameter: &'static str,
+    load: u64,
+}
+
+/// The runs to be made: one, the same several times, or at rising load.
+fn rungs(args: &RunArgs, suite: &Suite) -> Result<Vec<Option<Rung>>> {
+    if args.ladder.is_empty() {
+        return Ok((0..args.repeat).map(|_| None).collect());
+    }
+    let has = |name: &&str| suite.text.parameters.contains_key(*name);
+    let Some(parameter) = ["jobs", "concurrency"].into_iter().find(|name| has(name)) else {
+        bail!(
+            "--ladder: the load of the suite {} is its own; suites with a parameter jobs or \
+             concurrency can be run at rising load",
+            suite.text.name.get_ref()
+        );
+    };
+    let rung = |load: &u64| {
+        let load = *load;
+        Some(Rung { parameter, load })
+    };
+    Ok(args.ladder.iter().map(rung).collect())
+}
+
+fn planned(
+    args: &RunArgs,
+    suite: &Suite,
+    directories: &Directories,
+    rung: Option<&Rung>,
+) -> Result<Plan> {
+    let host = host_facts(args, suite.text.name.get_ref(), directories)?;
+    let mut parameters = parameters(args);
+    parameters.extend(rung.map(|rung| (rung.parameter.to_owned(), rung.load)));
     let request = Request {
         scale: args.scale.unwrap_or(Scale::Demonstration),
         time_scale: args.time_scale,
-        parameters: parameters(args),
+        parameters,
         variant: args.variant.clone(),
         seed: args.seed,
         options: args
@@ -40,27 +125,30 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
             .iter()
             .map(|(name, value)| (name.to_ascii_uppercase(), value.clone().unwrap_or_default()))
             .collect(),
+        verify: args.verify,
     };
-    let plan = plan::plan(&suite, &request, &host).context("failed to plan the run")?;
-    if args.dry_run {
-        ui::data(&dry_run::describe(&plan, &directories));
-        return Ok(Exit::Good);
+    plan::plan(suite, &request, &host).context("failed to plan the run")
+}
+
+/// What several runs show together.
+fn tell_all(args: &RunArgs, rungs: &[Option<Rung>], results: Vec<RunResult>) -> Result<()> {
+    let loads: Option<Vec<u64>> = rungs.iter().map(|rung| Some(rung.as_ref()?.load)).collect();
+    match loads {
+        Some(loads) => {
+            let runs: Vec<(u64, RunResult)> = loads.into_iter().zip(results).collect();
+            let ladder = results::series::ladder(&runs);
+            if args.json {
+                ui::data(&serde_json::to_string(&ladder)?);
+            } else {
+                ui::data(report::series::ladder(&ladder).trim_end());
+            }
+        }
+        None if results.len() > 1 && !args.json => {
+            ui::data(report::series::repeated(&results).trim_end());
+        }
+        None => {}
     }
-    let stop = stop_on_signals()?;
-    let config = Config {
-        plan,
-        directories,
-        warm: args.warm,
-        keep: args.keep,
-        program: std::env::current_exe().context("failed to find this program's own file")?,
-        version: VERSION.to_owned(),
-        node: host_name(),
-        observe: args.observe.clone(),
-    };
-    let mut view = View::new();
-    let outcome = bench::run::run(&config, &stop, &mut view);
-    view.finish();
-    tell(args, &outcome?)
+    Ok(())
 }
 
 fn parameters(args: &RunArgs) -> BTreeMap<String, u64> {

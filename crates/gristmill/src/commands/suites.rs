@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use base::units::Bytes;
-use bench::plan::{self, HostFacts, Plan, Request, Scale};
+use bench::plan::{self, HostFacts, Plan, Request, Scale, Verify};
 use bench::suite::text::{Dataset, Job, On, Place, Rule};
 use bench::suite::{self, Suite, programs};
 use serde::Serialize;
@@ -53,6 +53,7 @@ fn planned(suite: &Suite, scale: Scale) -> Result<Plan> {
         variant: None,
         seed: 1,
         options: BTreeMap::new(),
+        verify: Verify::Full,
     };
     Ok(plan::plan(suite, &request, &host)?)
 }

@@ -197,6 +197,10 @@ mod tests {
             cold: true,
             options: BTreeMap::new(),
             directories: BTreeMap::new(),
+            verify: "full".to_owned(),
+            wall_limit_s: None,
+            duration_s: None,
+            series: None,
             jobs: vec![JobPlan {
                 name: "j".to_owned(),
                 offset_s: 0.0,
@@ -226,6 +230,8 @@ mod tests {
             sorted_bytes: 1,
             sort_runs: 1,
             launched_s: Some(0.0),
+            late_s: Some(0.0),
+            error: None,
         }
     }
 

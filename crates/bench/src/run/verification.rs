@@ -1,0 +1,140 @@
+//! After the jobs: what they read is compared with what was staged, what they wrote is read back.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use results::run::{Event, EventKind};
+use results::step::DatasetRecord;
+
+use super::{Error, Run, Watcher, first_error};
+use crate::plan::{PlannedDataset, PlannedJob, Verify};
+use crate::suite::expand::names_input;
+use crate::suite::text::Format;
+use crate::verify;
+use crate::verify::checks::Checker;
+
+impl Run<'_> {
+    pub(super) fn verify(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
+        let plan = &self.config.plan;
+        if plan.verify == Verify::Off {
+            return Ok(());
+        }
+        watcher.phase("verifying");
+        let last = self.batch();
+        for batch in 1..last {
+            self.verify_replaced(batch)?;
+        }
+        self.set_batch(last);
+        let execute =
+            |folder: &Path, name: &str, program: &str| self.execute(folder, name, program);
+        let output = self.output();
+        let mut checker = Checker::new(&self.stage, &output, &execute);
+        // Jobs of the same entry run the same program.
+        let mut seen = BTreeSet::new();
+        let mut jobs = plan.jobs.clone();
+        jobs.retain(|job| plan.verify == Verify::Full || seen.insert(job.entry));
+        for (done, job) in jobs.iter().enumerate() {
+            if self.stopped() {
+                return Ok(());
+            }
+            watcher.verifying(done, jobs.len());
+            let findings = self.check(job, &mut checker)?;
+            self.verified(job, findings)?;
+        }
+        watcher.verifying(jobs.len(), jobs.len());
+        Ok(())
+    }
+
+    /// A batch whose outputs were replaced by those of the next one: what it read, and its logs.
+    fn verify_replaced(&self, batch: u32) -> Result<(), Error> {
+        self.set_batch(batch);
+        for job in &self.config.plan.jobs {
+            let log = self.directory.job(&self.name(job)).join("job.log");
+            let findings = match first_error(&log) {
+                Some(error) => vec![format!("its log has {error}")],
+                None => self.input_as_read(job)?,
+            };
+            self.verified(job, findings)?;
+        }
+        Ok(())
+    }
+
+    fn verified(&self, job: &PlannedJob, findings: Vec<String>) -> Result<(), Error> {
+        let mut event = Event::of_job(self.time(), EventKind::JobVerified, &self.name(job));
+        event.findings = Some(findings);
+        self.event(&event)
+    }
+
+    fn check(&self, job: &PlannedJob, checker: &mut Checker<'_>) -> Result<Vec<String>, Error> {
+        let own = self.directory.job(&self.name(job));
+        if let Some(error) = first_error(&own.join("job.log")) {
+            return Ok(vec![format!("its log has {error}")]);
+        }
+        let mut findings = self.input_as_read(job)?;
+        let wrong = checker.check(job, &own);
+        if !wrong.is_empty() && findings.is_empty() {
+            findings.extend(self.damaged_inputs(job));
+        }
+        findings.extend(wrong);
+        Ok(findings)
+    }
+
+    /// Compares what the job read with what was staged, by the hashes taken while reading. What it read
+    /// in part cannot be told by them.
+    fn input_as_read(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
+        let steps = self.directory.steps(&self.name(job))?;
+        let mut findings = Vec::new();
+        for dataset in job.inputs.iter().map(|at| &self.config.plan.datasets[*at]) {
+            if dataset.format == Format::Csv {
+                continue;
+            }
+            let Some(staged) = self.stage.staged(&dataset.name) else {
+                continue;
+            };
+            let name = format!("in.{}", dataset.name);
+            let inputs = steps.iter().flat_map(|step| &step.inputs);
+            let reads: Vec<&DatasetRecord> = inputs
+                .filter(|input| input.name.eq_ignore_ascii_case(&name))
+                .collect();
+            if reads.is_empty() && is_always_read(job, &dataset.name) {
+                let name = &dataset.name;
+                findings.push(format!("the job left no record of having read {name}"));
+            }
+            let is_whole = |input: &&&DatasetRecord| input.observations == dataset.rows;
+            let differs = |input: &DatasetRecord| input.row_hash.as_ref() != Some(&staged.row_hash);
+            if reads.iter().filter(is_whole).any(|input| differs(input)) {
+                findings.push(format!(
+                    "the rows that the job read from {} are not those staged",
+                    dataset.name
+                ));
+                findings.extend(self.damaged(dataset));
+            } else if !reads.iter().all(|input| is_whole(&input)) {
+                findings.extend(verify::as_staged(&self.stage.path(dataset), &staged));
+            }
+        }
+        Ok(findings)
+    }
+
+    fn damaged_inputs(&self, job: &PlannedJob) -> Vec<String> {
+        let inputs = job.inputs.iter().map(|at| &self.config.plan.datasets[*at]);
+        inputs.filter_map(|dataset| self.damaged(dataset)).collect()
+    }
+
+    /// Where the staged file differs from its seed, if it does.
+    fn damaged(&self, dataset: &PlannedDataset) -> Option<String> {
+        if dataset.format == Format::Csv {
+            return None;
+        }
+        let path = self.stage.path(dataset);
+        match verify::against_seed(&path, dataset) {
+            Ok(finding) => finding,
+            Err(message) => Some(message),
+        }
+    }
+}
+
+/// Whether a job reads an input whatever its parameters are: one that its macro variables name.
+fn is_always_read(job: &PlannedJob, dataset: &str) -> bool {
+    let mut symbols = job.symbols.iter();
+    symbols.any(|(name, value)| names_input(name) && value.eq_ignore_ascii_case(dataset))
+}

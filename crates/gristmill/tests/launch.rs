@@ -1,0 +1,237 @@
+//! How `gristmill run` launches: limits, batches, repeats, ladders and marks, with a suite of a site.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use results::run::{EventKind, RunDirectory, RunResult};
+use tempfile::TempDir;
+
+/// Jobs that wait, and leave a data set of a row; the first one appends to one of its own as well.
+const SUITE: &str = r#"
+name = "waiting"
+title = "Jobs that wait"
+
+[parameters.jobs]
+value = 2
+
+[launch]
+rule = "together"
+spread_s = 0
+
+[demonstration]
+scale = 1
+
+[[jobs]]
+numbers = "1..jobs"
+name = "wait_{number}"
+program = "wait.sas"
+symbols = { number = "{number}", out = "w{number}" }
+
+[[jobs.checks]]
+kind = "rows"
+dataset = "w{number}"
+count = "1"
+"#;
+
+const PROGRAM: &str = "data once; x = 1; run; proc append base=out.&out data=once; run;
+  data _null_; rc = sleep(WAIT * &number, 0.001); run;";
+
+struct Site {
+    directory: TempDir,
+}
+
+impl Site {
+    /// Job n waits for n times so many milliseconds.
+    fn new(wait_ms: u32) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = directory.path().join("waiting");
+        fs::create_dir_all(folder.join("programs")).unwrap();
+        fs::write(folder.join("suite.toml"), SUITE).unwrap();
+        let program = PROGRAM.replace("WAIT", &wait_ms.to_string());
+        fs::write(folder.join("programs/wait.sas"), program).unwrap();
+        Self { directory }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
+        command
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, more: &[&str]) -> Output {
+        let arguments = [&["run", "./waiting"], more].concat();
+        self.command(&arguments).output().unwrap()
+    }
+
+    /// Run directories in the order in which they were made.
+    fn runs(&self) -> Vec<RunDirectory> {
+        let entries = fs::read_dir(self.directory.path().join("gristmill-bench/runs"));
+        let mut runs: Vec<RunDirectory> = entries
+            .into_iter()
+            .flatten()
+            .map(|entry| RunDirectory::open(&entry.unwrap().path()))
+            .collect();
+        let index = |run: &RunDirectory| run.plan().unwrap().series.map(|series| series.index);
+        runs.sort_by_key(index);
+        runs
+    }
+
+    fn result(&self) -> RunResult {
+        self.runs()[0]
+            .result()
+            .unwrap()
+            .expect("the run is complete")
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_job_beyond_its_limit_is_ended_and_the_others_go_on() {
+    let site = Site::new(700);
+    let output = site.run(&["--wall-limit", "1s", "--jobs", "3"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let result = site.result();
+    let ended: Vec<Option<i32>> = result.jobs.iter().map(|job| job.exit).collect();
+    assert_eq!(ended[0], Some(0));
+    for job in &result.jobs[1..] {
+        let error = job.error.as_deref().unwrap_or_default();
+        assert_eq!(error, "ended after its wall limit of 1 s", "{}", job.name);
+        assert!(job.real_s.unwrap() < 1.4);
+    }
+    assert_eq!(result.verdict.result, "fail");
+    assert!(result.aggregate.late_max_s.unwrap() < 0.5);
+}
+
+#[test]
+fn the_first_error_of_a_failed_job_is_told() {
+    let site = Site::new(1);
+    let program = site.directory.path().join("waiting/programs/wait.sas");
+    fs::write(program, "data out.&out; set in.nothing; run;").unwrap();
+    site.run(&[]);
+    let error = site.result().jobs[0].error.clone().unwrap();
+    assert!(
+        error.starts_with("ERROR: File IN.NOTHING.DATA does not exist"),
+        "{error}"
+    );
+}
+
+#[test]
+fn batches_start_anew_until_the_time_is_over_each_with_outputs_of_its_own() {
+    let site = Site::new(200);
+    let output = site.run(&["--duration", "1s"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let result = site.result();
+    let batches = result.jobs.iter().map(|job| job.batch).max().unwrap();
+    assert!((2..=4).contains(&batches), "{batches}");
+    assert_eq!(result.jobs.len(), 2 * batches as usize);
+    // An appended row would be the second one if batches shared their outputs.
+    assert!(result.jobs.iter().all(|job| job.verified == Some(true)));
+    assert!(result.aggregate.elapsed_s.unwrap() >= 1.0);
+    let left = fs::read_dir(site.directory.path().join("gristmill-bench")).unwrap();
+    let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(!left.into_iter().any(|name| name.contains("output")));
+}
+
+#[test]
+fn repeats_are_runs_of_their_own_and_their_spread_is_told() {
+    let site = Site::new(10);
+    let output = site.run(&["--repeat", "3"]);
+    let said = text(&output.stdout);
+    assert!(said.contains("3 equal runs"), "{said}");
+    let runs = site.runs();
+    let series: Vec<_> = runs
+        .iter()
+        .map(|run| run.plan().unwrap().series.unwrap())
+        .collect();
+    assert_eq!(series.len(), 3);
+    let first = runs[0].plan().unwrap().run;
+    assert!(
+        series
+            .iter()
+            .all(|one| one.name == first && one.of == 3 && one.kind == "repeat")
+    );
+}
+
+#[test]
+fn a_ladder_raises_the_load() {
+    let site = Site::new(10);
+    let output = site.run(&["--ladder", "1,3"]);
+    let said = text(&output.stdout);
+    assert!(said.contains("Knee"), "{said}");
+    let jobs: Vec<usize> = site
+        .runs()
+        .iter()
+        .map(|run| run.plan().unwrap().jobs.len())
+        .collect();
+    assert_eq!(jobs, [1, 3]);
+    let refused = site
+        .command(&["run", "multiuser", "--ladder", "1,2"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(text(&refused.stderr).contains("multiuser is its own"));
+}
+
+#[test]
+fn what_was_not_verified_shows_nothing() {
+    let site = Site::new(1);
+    let output = site.run(&["--verify", "off"]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stdout));
+    assert!(site.result().jobs.iter().all(|job| job.verified.is_none()));
+    let site = Site::new(1);
+    site.run(&["--verify", "sample"]);
+    let verified: Vec<_> = site.result().jobs.iter().map(|job| job.verified).collect();
+    assert_eq!(verified, [Some(true), None]);
+}
+
+#[test]
+fn a_mark_lands_on_the_timeline_of_the_run_that_is_on_its_way() {
+    let site = Site::new(1500);
+    let nobody = site
+        .command(&["mark", "too early", "--runs", "."])
+        .output()
+        .unwrap();
+    assert!(text(&nobody.stderr).contains("no run is on its way"));
+    let mut run = site
+        .command(&["run", "./waiting"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    loop {
+        let output = site
+            .command(&["mark", "controller A failed over"])
+            .output()
+            .unwrap();
+        if output.status.success() {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{}", text(&output.stderr));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(run.wait().unwrap().success());
+    let events = site.runs()[0].events().unwrap();
+    let mark = events
+        .iter()
+        .find(|event| event.event == EventKind::Mark)
+        .unwrap();
+    assert_eq!(mark.detail.as_deref(), Some("controller A failed over"));
+    let finished = events.last().unwrap();
+    assert!(mark.at_s >= 0.0 && mark.at_s < finished.at_s);
+    let folder: PathBuf = site.runs()[0].path().to_owned();
+    let folder = folder.display().to_string();
+    let late = site
+        .command(&["mark", "too late", "--run", &folder])
+        .output()
+        .unwrap();
+    assert!(text(&late.stderr).contains("is over"));
+}

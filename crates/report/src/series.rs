@@ -1,0 +1,62 @@
+//! Tables of runs that one command made.
+
+use std::fmt::Write;
+
+use results::run::RunResult;
+use results::series::{Ladder, spread};
+
+use crate::terminal::figure;
+
+/// Rising load.
+pub fn ladder(ladder: &Ladder) -> String {
+    let mut out = format!(
+        "{:>8} {:>10} {:>10} {:>12} {:>9}  {}\n",
+        "Load", "elapsed s", "MB/s", "MB/s / core", "CPU/real", "verdict"
+    );
+    for rung in &ladder.rungs {
+        let _ = writeln!(
+            out,
+            "{:>8} {:>10} {:>10} {:>12} {:>9}  {}",
+            rung.load,
+            figure(rung.elapsed_s, 2),
+            figure(rung.mb_per_s, 1),
+            figure(rung.mb_per_s_per_core, 1),
+            figure(rung.cpu_real_ratio_of_sums, 3),
+            rung.result.replace('_', " "),
+        );
+    }
+    let or = |load: Option<u64>, none: &str| load.map_or(none.to_owned(), |load| load.to_string());
+    let _ = writeln!(
+        out,
+        "Largest load that meets the requirements: {}",
+        or(ladder.largest_that_passes, "none was shown to")
+    );
+    let _ = writeln!(
+        out,
+        "Knee, the smallest load with nine tenths of the highest throughput: {}",
+        or(ladder.knee, "not reached, throughput still rises")
+    );
+    out
+}
+
+/// The same several times.
+pub fn repeated(runs: &[RunResult]) -> String {
+    let mut out = format!("{} equal runs\n", runs.len());
+    let names = ["Elapsed, s", "Throughput, flush included, MB/s"];
+    for (name, summary) in names.iter().zip(spread(runs)) {
+        let text = match summary {
+            None => "not known: a run has no such figure".to_owned(),
+            Some(all) => format!(
+                "mean {:.2}, standard deviation {:.2} ({:.1} %), from {:.2} to {:.2}",
+                all.mean,
+                all.deviation,
+                100.0 * all.deviation / all.mean,
+                all.min,
+                all.max
+            ),
+        };
+        let _ = writeln!(out, "  {name:<33} {text}");
+    }
+    out.push_str("  `gristmill compare` with their directories compares them job by job\n");
+    out
+}
