@@ -26,6 +26,8 @@ pub struct Usage {
     pub block_input: u64,
     /// 512-byte blocks written towards a device (`ru_oublock`).
     pub block_output: u64,
+    /// Time waited because the program asked to ([`Meter::sleep`]).
+    pub slept: Duration,
 }
 
 /// Local wall-clock time, for time stamps in logs and file headers.

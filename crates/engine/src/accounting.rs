@@ -38,6 +38,8 @@ pub struct StepUsage {
     pub block_input: u64,
     /// 512-byte blocks written towards devices.
     pub block_output: u64,
+    /// Time waited because the program asked to.
+    pub slept: Duration,
 }
 
 /// A running account: take one at the start of a step, settle it at its end.
@@ -84,6 +86,7 @@ impl Account {
             involuntary_switches,
             block_input: end.block_input - start.block_input,
             block_output: end.block_output - start.block_output,
+            slept: end.slept.saturating_sub(start.slept),
         }
     }
 }

@@ -310,6 +310,7 @@ mod tests {
             involuntary_switches: 6503,
             block_input: 1_331_705_440,
             block_output: 2_018_776_904,
+            slept: Duration::ZERO,
         };
         let text = written(|log| {
             let title = "PROCEDURE SORT used (Total process time):";

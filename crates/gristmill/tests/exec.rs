@@ -76,6 +76,48 @@ fn every_step_gives_one_json_line_with_its_channels() {
 }
 
 #[test]
+fn sleeping_locks_files_and_failures_are_recorded_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(
+        directory.path().join("p.sas"),
+        "data out.a; do i = 1 to 50000; output; end; run;
+         data _null_; call sleep(30); x = sleep(0.02); run;
+         data b; set out.a; run;
+         proc append base=out.a data=b; run;
+         proc delete data=out.a; run;",
+    )
+    .unwrap();
+    let arguments = "exec p.sas --libname out=. --work . --steps s.jsonl";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let output = gristmill(&arguments, directory.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines = fs::read_to_string(directory.path().join("s.jsonl")).unwrap();
+    let steps: Vec<StepRecord> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [made, slept, copied, appended, deleted] = &steps[..] else {
+        panic!("{} steps", steps.len());
+    };
+    let files = |step: &StepRecord| {
+        let files = step.channels["output"].files.clone().unwrap();
+        [files.created, files.extended, files.renamed, files.removed]
+    };
+    assert_eq!(files(made), [1, 0, 1, 0]);
+    assert_eq!(files(appended), [0, 1, 0, 0]);
+    assert_eq!(files(deleted), [0, 0, 0, 1]);
+    let locks = copied.channels["input"].locks.clone().unwrap();
+    assert_eq!((locks.count, locks.refused), (1, 0));
+    let sleeps: Vec<f64> = steps.iter().filter_map(|step| step.sleep_s).collect();
+    assert!((0.05..slept.real_s).contains(&sleeps[1]), "{sleeps:?}");
+    assert!(sleeps[0].abs() < 1e-9 && sleeps[2].abs() < 1e-9);
+    let channel = &copied.channels["input"];
+    let reads: u64 = channel.latency_us.iter().map(|class| class.1).sum();
+    assert_eq!(reads, channel.operations["read"].count);
+    assert!(channel.blocked_s.unwrap() >= channel.read_s);
+}
+
+#[test]
 fn an_empty_program_ends_cleanly_and_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("p.sas"), "").unwrap();

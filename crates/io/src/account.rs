@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use base::store::{
@@ -11,6 +11,7 @@ use base::store::{
 };
 use hdrhistogram::Histogram;
 
+use crate::errno;
 use crate::live::LiveSlot;
 use crate::ticks::Clock;
 
@@ -24,6 +25,10 @@ pub struct Tally {
     pub count: u64,
     /// Calls that failed.
     pub errors: u64,
+    /// The same by the operating system's code ([`crate::errno`]).
+    pub error_codes: BTreeMap<i32, u64>,
+    /// Of calls that wrote: those by which a file that was there before grew for the first time.
+    pub extended: u64,
     /// Bytes moved.
     pub bytes: u64,
     /// Time inside the calls.
@@ -41,6 +46,8 @@ impl Tally {
         Self {
             count: 0,
             errors: 0,
+            error_codes: BTreeMap::new(),
+            extended: 0,
             bytes: 0,
             total: Duration::ZERO,
             latency_ns: histogram(),
@@ -51,6 +58,10 @@ impl Tally {
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.errors += other.errors;
+        for (code, count) in &other.error_codes {
+            *self.error_codes.entry(*code).or_default() += count;
+        }
+        self.extended += other.extended;
         self.bytes += other.bytes;
         self.total += other.total;
         self.latency_ns
@@ -63,7 +74,8 @@ impl Tally {
 #[derive(Debug)]
 struct Count {
     calls: u64,
-    errors: u64,
+    error_codes: BTreeMap<i32, u64>,
+    extended: u64,
     bytes: u64,
     ticks: u64,
     latency_ticks: Histogram<u64>,
@@ -73,7 +85,8 @@ impl Count {
     fn new() -> Self {
         Self {
             calls: 0,
-            errors: 0,
+            error_codes: BTreeMap::new(),
+            extended: 0,
             bytes: 0,
             ticks: 0,
             latency_ticks: histogram(),
@@ -81,9 +94,11 @@ impl Count {
     }
 
     #[inline]
-    fn add(&mut self, bytes: u64, ticks: u64, failed: bool) {
+    fn add(&mut self, bytes: u64, ticks: u64, error_code: Option<i32>) {
         self.calls += 1;
-        self.errors += u64::from(failed);
+        if let Some(code) = error_code {
+            *self.error_codes.entry(code).or_default() += 1;
+        }
         self.bytes += bytes;
         self.ticks += ticks;
         // The histogram grows as needed; its range ends at 2^63.
@@ -102,7 +117,9 @@ impl Count {
         }
         Tally {
             count: self.calls,
-            errors: self.errors,
+            errors: self.error_codes.values().sum(),
+            error_codes: self.error_codes.clone(),
+            extended: self.extended,
             bytes: self.bytes,
             total: Duration::from_nanos(nanoseconds(self.ticks)),
             latency_ns,
@@ -201,15 +218,15 @@ impl Accounts {
     }
 
     #[inline]
-    fn add(&self, key: (Channel, Operation), bytes: u64, ticks: u64, failed: bool) {
+    fn add(&self, key: (Channel, Operation), bytes: u64, ticks: u64, error_code: Option<i32>) {
         let mut count = self.count(key.0, key.1);
         count
             .get_or_insert_with(Count::new)
-            .add(bytes, ticks, failed);
+            .add(bytes, ticks, error_code);
         // Still under the lock: the slot's words have one writer each.
         if let Some(shown) = &self.shown {
             let time = nanoseconds(ticks, shown.ns_per_tick(&self.clock));
-            shown.slot.add(key, bytes, time, failed);
+            shown.slot.add(key, bytes, time, error_code.is_some());
         }
     }
 
@@ -243,9 +260,22 @@ impl Accounts {
         let result = call();
         let ticks = self.clock.now().saturating_sub(start);
         let moved = result.as_ref().map_or(0, bytes);
-        self.add(key, moved, ticks, result.is_err());
+        self.add(key, moved, ticks, error_code(&result));
         result
     }
+
+    /// A file that was there before has grown for the first time.
+    fn extended(&self, channel: Channel) {
+        self.count(channel, Operation::Write)
+            .get_or_insert_with(Count::new)
+            .extended += 1;
+    }
+}
+
+/// Why a call failed, if it did.
+fn error_code<T>(result: &Result<T>) -> Option<i32> {
+    let error = result.as_ref().err()?;
+    Some(errno::code_of(&error.source))
 }
 
 /// A store whose every call is booked in [`Accounts`].
@@ -260,10 +290,17 @@ impl<S: Store> AccountedStore<S> {
         Self { inner, accounts }
     }
 
-    fn file(&self, channel: Channel, inner: Box<dyn StoreFile>) -> Box<dyn StoreFile> {
+    fn file(
+        &self,
+        channel: Channel,
+        inner: Box<dyn StoreFile>,
+        may_grow: bool,
+    ) -> Box<dyn StoreFile> {
         Box::new(AccountedFile {
             inner,
             channel,
+            may_grow: AtomicBool::new(may_grow),
+            length: OnceLock::new(),
             accounts: self.accounts.clone(),
         })
     }
@@ -283,14 +320,14 @@ impl<S: Store> Store for AccountedStore<S> {
         let opened = self.plain(channel, Operation::Open, || {
             self.inner.open(channel, path, access)
         })?;
-        Ok(self.file(channel, opened))
+        Ok(self.file(channel, opened, access == Access::Update))
     }
 
     fn create(&self, channel: Channel, path: &Path, how: Creation) -> Result<Box<dyn StoreFile>> {
         let created = self.plain(channel, Operation::Create, || {
             self.inner.create(channel, path, how)
         })?;
-        Ok(self.file(channel, created))
+        Ok(self.file(channel, created, false))
     }
 
     fn rename(&self, channel: Channel, from: &Path, to: &Path) -> Result<()> {
@@ -332,9 +369,23 @@ struct AccountedFile {
     inner: Box<dyn StoreFile>,
     channel: Channel,
     accounts: Arc<Accounts>,
+    /// It was there before, and has not grown yet.
+    may_grow: AtomicBool,
+    /// Its length when it was first written to.
+    length: OnceLock<u64>,
 }
 
 impl AccountedFile {
+    /// Notes it if a file that was there before grows.
+    fn look_whether_it_grows(&self, end: u64) {
+        let length = self
+            .length
+            .get_or_init(|| self.inner.size().unwrap_or(u64::MAX));
+        if end > *length && self.may_grow.swap(false, Ordering::Relaxed) {
+            self.accounts.extended(self.channel);
+        }
+    }
+
     fn plain<T>(&self, operation: Operation, call: impl FnOnce() -> Result<T>) -> Result<T> {
         self.accounts.timed((self.channel, operation), |_| 0, call)
     }
@@ -348,6 +399,9 @@ impl StoreFile for AccountedFile {
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        if self.may_grow.load(Ordering::Relaxed) {
+            self.look_whether_it_grows(offset + bytes.len() as u64);
+        }
         let call = || self.inner.write_at(offset, bytes);
         self.accounts.timed(
             (self.channel, Operation::Write),
@@ -387,8 +441,12 @@ impl StoreFile for AccountedFile {
         let settled = self.inner.settle();
         if !matches!(settled, Ok(false)) {
             let ticks = self.accounts.clock.now().saturating_sub(start);
-            self.accounts
-                .add((self.channel, Operation::Fsync), 0, ticks, settled.is_err());
+            self.accounts.add(
+                (self.channel, Operation::Fsync),
+                0,
+                ticks,
+                error_code(&settled),
+            );
         }
         settled
     }
@@ -398,6 +456,7 @@ impl StoreFile for AccountedFile {
             inner,
             channel,
             accounts,
+            ..
         } = *self;
         accounts.timed((channel, Operation::Close), |()| 0, || inner.close())
     }
@@ -441,6 +500,27 @@ mod tests {
     }
 
     #[test]
+    fn files_that_grow_count_once_and_only_if_they_were_there() {
+        let accounts = Arc::new(Accounts::default());
+        let store = AccountedStore::new(MemoryStore::new(), accounts.clone());
+        let (channel, path) = (Channel::Output, Path::new("/a"));
+        let extended = || {
+            let report = accounts.take();
+            report[&channel][&Operation::Write].extended
+        };
+        let file = store.create(channel, path, Creation::New).unwrap();
+        file.write_at(0, &[1; 100]).unwrap();
+        file.close().unwrap();
+        assert_eq!(extended(), 0);
+        let file = store.open(channel, path, Access::Update).unwrap();
+        file.write_at(50, &[2; 50]).unwrap();
+        assert_eq!(extended(), 0);
+        file.write_at(90, &[2; 20]).unwrap();
+        file.write_at(110, &[2; 20]).unwrap();
+        assert_eq!(extended(), 1);
+    }
+
+    #[test]
     fn what_is_booked_is_shown_at_once() {
         let memory = crate::live::LiveMemory::create(1).unwrap();
         let slot = LiveSlot::open(&memory.path(), 0).unwrap();
@@ -473,12 +553,13 @@ mod tests {
         )]
         let ticks =
             |microseconds: f64| (microseconds * 1000.0 / accounts.clock.ns_per_tick()) as u64;
-        accounts.add(key, 10, ticks(500.0), false);
+        accounts.add(key, 10, ticks(500.0), None);
         let mut total = accounts.take();
-        accounts.add(key, 20, ticks(700.0), true);
+        accounts.add(key, 20, ticks(700.0), Some(libc::ENOSPC));
         merge_reports(&mut total, &accounts.take());
         let tally = &total[&Channel::Util][&Operation::Read];
         assert_eq!((tally.count, tally.errors, tally.bytes), (2, 1, 30));
+        assert_eq!(tally.error_codes, [(libc::ENOSPC, 1)].into());
         assert!(
             (1.15e-3..1.25e-3).contains(&tally.total.as_secs_f64()),
             "{:?}",

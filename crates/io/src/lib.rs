@@ -9,6 +9,7 @@
 
 pub mod account;
 pub mod cache;
+pub mod errno;
 pub mod live;
 pub mod process;
 pub mod real;

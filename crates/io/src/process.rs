@@ -10,6 +10,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use base::meter::{Meter, Usage, WallClock};
@@ -27,9 +28,10 @@ pub(crate) fn close(file: File) -> io::Result<()> {
 }
 
 /// The real meter: `CLOCK_MONOTONIC`, `getrusage(RUSAGE_SELF)`, `/proc/self/status`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct ProcessMeter {
     start: Instant,
+    slept_ns: AtomicU64,
 }
 
 impl ProcessMeter {
@@ -37,6 +39,7 @@ impl ProcessMeter {
     pub fn start() -> Self {
         Self {
             start: Instant::now(),
+            slept_ns: AtomicU64::new(0),
         }
     }
 }
@@ -228,7 +231,10 @@ fn peak_bytes() -> Option<u64> {
 
 impl Meter for ProcessMeter {
     fn sleep(&self, time: Duration) {
+        let began = Instant::now();
         std::thread::sleep(time);
+        let slept = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.slept_ns.fetch_add(slept, Ordering::Relaxed);
     }
 
     fn usage(&self) -> Usage {
@@ -244,6 +250,7 @@ impl Meter for ProcessMeter {
             involuntary_switches: count(usage.ru_nivcsw),
             block_input: count(usage.ru_inblock),
             block_output: count(usage.ru_oublock),
+            slept: Duration::from_nanos(self.slept_ns.load(Ordering::Relaxed)),
         }
     }
 
@@ -281,6 +288,9 @@ mod tests {
         assert!(after.real > before.real);
         assert!(after.user + after.system > before.user + before.system);
         assert!(meter.memory_peak_bytes() > 0);
+        assert_eq!(after.slept, Duration::ZERO);
+        meter.sleep(Duration::from_millis(2));
+        assert!(meter.usage().slept >= Duration::from_millis(2));
     }
 
     #[test]

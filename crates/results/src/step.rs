@@ -35,6 +35,9 @@ pub struct StepRecord {
     pub block_input: u64,
     /// 512-byte blocks written towards devices.
     pub block_output: u64,
+    /// Time waited because the program asked to (CALL SLEEP and the function), seconds; part of `real_s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sleep_s: Option<f64>,
     /// What went over each channel; channels that were not used are absent.
     pub channels: BTreeMap<String, ChannelRecord>,
     /// Observations read, all data sets together.
@@ -67,8 +70,45 @@ pub struct ChannelRecord {
     pub read_s: f64,
     /// Time spent in writes, seconds.
     pub write_s: f64,
+    /// Time spent in all operations, seconds, added up over threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_s: Option<f64>,
+    /// Reads and writes by latency: each pair is the upper end of a class in microseconds (a power of
+    /// two; the last class is open) and how many operations were in it; empty classes are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_us: Vec<(u64, u64)>,
+    /// Locks asked for, if any were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locks: Option<LockRecord>,
+    /// What became of files, if anything did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesRecord>,
     /// By operation name.
     pub operations: BTreeMap<String, OperationRecord>,
+}
+
+/// Locks of a channel's files.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LockRecord {
+    /// Locks asked for.
+    pub count: u64,
+    /// Those refused, since another process held one.
+    pub refused: u64,
+    /// Time waited for answers, seconds.
+    pub wait_s: f64,
+}
+
+/// What became of a channel's files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesRecord {
+    /// Files made.
+    pub created: u64,
+    /// Files that were there before and grew.
+    pub extended: u64,
+    /// Files renamed.
+    pub renamed: u64,
+    /// Files removed.
+    pub removed: u64,
 }
 
 /// One kind of file operation on one channel.
@@ -78,6 +118,9 @@ pub struct OperationRecord {
     pub count: u64,
     /// Calls that failed.
     pub errors: u64,
+    /// The same by the operating system's name of the error, such as `ENOSPC`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors_by_name: BTreeMap<String, u64>,
     /// Bytes moved.
     pub bytes: u64,
     /// Time inside the calls, seconds.

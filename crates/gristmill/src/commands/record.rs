@@ -6,8 +6,12 @@ use std::time::Duration;
 use base::store::Operation;
 use engine::accounting::{DatasetUse, StepSummary};
 use io::account::{Report, Tally};
+use io::errno;
+use io::live::{CLASSES, class_of, classes_in_use};
 use io::process::SAS_EPOCH_OFFSET_SECONDS;
-use results::step::{ChannelRecord, DatasetRecord, OperationRecord, SortRecord, StepRecord};
+use results::step::{
+    ChannelRecord, DatasetRecord, FilesRecord, LockRecord, OperationRecord, SortRecord, StepRecord,
+};
 
 /// The record of a finished step.
 pub fn step_record(step: &StepSummary, report: &Report) -> StepRecord {
@@ -28,6 +32,7 @@ pub fn step_record(step: &StepSummary, report: &Report) -> StepRecord {
         involuntary_switches: usage.involuntary_switches,
         block_input: usage.block_input,
         block_output: usage.block_output,
+        sleep_s: Some(usage.slept.as_secs_f64()),
         channels: channels(report),
         observations_read: rows(&step.inputs),
         observations_written: rows(&step.outputs),
@@ -63,23 +68,53 @@ fn channels(report: &Report) -> BTreeMap<String, ChannelRecord> {
 
 fn channel_record(tallies: &BTreeMap<Operation, Tally>) -> ChannelRecord {
     let mut record = ChannelRecord::default();
+    let mut classes = [0u64; CLASSES];
+    let mut blocked = Duration::ZERO;
     for (operation, tally) in tallies {
-        match operation {
-            Operation::Read => {
-                record.read_bytes += tally.bytes;
-                record.read_s += tally.total.as_secs_f64();
-            }
-            Operation::Write | Operation::HeaderRewrite => {
-                record.write_bytes += tally.bytes;
-                record.write_s += tally.total.as_secs_f64();
-            }
-            _ => {}
+        let is_write = matches!(operation, Operation::Write | Operation::HeaderRewrite);
+        if *operation == Operation::Read {
+            record.read_bytes += tally.bytes;
+            record.read_s += tally.total.as_secs_f64();
+        } else if is_write {
+            record.write_bytes += tally.bytes;
+            record.write_s += tally.total.as_secs_f64();
         }
+        if is_write || *operation == Operation::Read {
+            for step in tally.latency_ns.iter_recorded() {
+                classes[class_of(step.value_iterated_to())] += step.count_at_value();
+            }
+        }
+        blocked += tally.total;
         record
             .operations
             .insert(operation.name().to_owned(), operation_record(tally));
     }
+    record.blocked_s = Some(blocked.as_secs_f64());
+    record.latency_us = classes_in_use(&classes);
+    record.locks = tallies.get(&Operation::Lock).map(|tally| LockRecord {
+        count: tally.count,
+        refused: tally.error_codes.get(&errno::REFUSED).copied().unwrap_or(0),
+        wait_s: tally.total.as_secs_f64(),
+    });
+    record.files = files(tallies);
     record
+}
+
+/// What became of files; `None` if nothing did.
+fn files(tallies: &BTreeMap<Operation, Tally>) -> Option<FilesRecord> {
+    let done = |operation| {
+        let tally = tallies.get(&operation);
+        tally.map_or(0, |tally: &Tally| tally.count - tally.errors)
+    };
+    let files = FilesRecord {
+        created: done(Operation::Create),
+        extended: tallies
+            .get(&Operation::Write)
+            .map_or(0, |tally| tally.extended),
+        renamed: done(Operation::Rename),
+        removed: done(Operation::Unlink),
+    };
+    (files != FilesRecord::default()).then_some(files)
 }
 
 fn operation_record(tally: &Tally) -> OperationRecord {
@@ -88,6 +123,11 @@ fn operation_record(tally: &Tally) -> OperationRecord {
     OperationRecord {
         count: tally.count,
         errors: tally.errors,
+        errors_by_name: tally
+            .error_codes
+            .iter()
+            .map(|(code, count)| (errno::name(*code).into_owned(), *count))
+            .collect(),
         bytes: tally.bytes,
         total_s: tally.total.as_secs_f64(),
         latency_p50_us: quantile(0.5),
