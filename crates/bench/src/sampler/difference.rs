@@ -52,7 +52,7 @@ pub fn sample(before: &Readings, now: &Readings) -> Sample {
             },
         ),
         pressure_s: both(&before.pressure_s, &now.pressure_s, |earlier, later| {
-            (later - earlier).max(0.0)
+            to_microseconds((later - earlier).max(0.0))
         }),
         observed: now.observed.clone(),
     }
@@ -76,6 +76,11 @@ fn seconds(earlier_ms: u64, later_ms: u64) -> f64 {
     later_ms.saturating_sub(earlier_ms) as f64 / 1e3
 }
 
+/// Without the digits that only come from subtracting.
+fn to_microseconds(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
 fn cpu(
     earlier: &ProcessorTimes,
     later: &ProcessorTimes,
@@ -83,15 +88,16 @@ fn cpu(
     now: &Readings,
 ) -> CpuSample {
     // The kernel corrects idle and waiting times backwards at times.
-    let passed = |of: fn(&ProcessorTimes) -> f64| (of(later) - of(earlier)).max(0.0);
+    let passed =
+        |of: fn(&ProcessorTimes) -> f64| to_microseconds((of(later) - of(earlier)).max(0.0));
     let interrupts_s = passed(|times| times.interrupts_s);
     let kernel_threads = now.kernel_threads_s.map(|total| {
         let before = now.kernel_threads_before_s.unwrap_or(total);
-        (total - before).max(0.0)
+        to_microseconds((total - before).max(0.0))
     });
     CpuSample {
         user_s: passed(|times| times.user_s),
-        system_s: passed(|times| times.system_s) + interrupts_s,
+        system_s: passed(|times| times.system_s + times.interrupts_s),
         iowait_s: passed(|times| times.iowait_s),
         steal_s: passed(|times| times.steal_s),
         idle_s: passed(|times| times.idle_s),

@@ -21,6 +21,9 @@ pub const FOREIGN_TRAFFIC_MB_PER_S_MIN: f64 = 1.0;
 /// slewed along with it: what remains are steps.
 pub const CLOCK_DRIFT_S_MAX: f64 = 0.5;
 
+/// Longest time without a sample, seconds: whatever held up the sampler held up the jobs too.
+pub const HELD_UP_S_MAX: f64 = 10.0;
+
 /// What a file system may write for itself beside what jobs wrote: journal and metadata.
 const WRITE_OVERHEAD_SHARE: f64 = 0.05;
 
@@ -91,6 +94,7 @@ pub fn disturbances(node: &NodeRecord, samples: &[Sample], events: &[Event]) -> 
     found.extend(foreign_traffic(node, &flushed, events));
     found.extend(other_devices(node, &flushed));
     found.extend(clock_drift(samples));
+    found.extend(held_up(&running));
     found
 }
 
@@ -279,6 +283,24 @@ fn clock_drift(samples: &[Sample]) -> Option<Disturbance> {
     })
 }
 
+/// The longest interval: a sample is due every second.
+fn held_up(running: &[&Sample]) -> Option<Disturbance> {
+    let intervals = running.iter().map(|sample| sample.interval_s);
+    let longest = intervals.reduce(f64::max)?;
+    Some(Disturbance {
+        kind: "held_up".to_owned(),
+        what: None,
+        value: longest,
+        unit: "s".to_owned(),
+        share: None,
+        share_max: None,
+        exceeded: longest > HELD_UP_S_MAX,
+        statement: format!(
+            "the longest time between two samples was {longest:.1} s ({HELD_UP_S_MAX} s allowed)"
+        ),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -354,7 +376,7 @@ mod tests {
         // 23.1 s busy less 20, 0.1, 2 and 1.
         assert!(find(&found, "foreign_cpu").value.abs() < 1e-9, "{found:?}");
         assert!(find(&found, "foreign_device_traffic").value.abs() < 0.1);
-        assert_eq!(found.len(), 4);
+        assert_eq!(found.len(), 5);
     }
 
     #[test]
@@ -419,6 +441,25 @@ mod tests {
         assert!(find(&found, "steal").exceeded);
         assert!((find(&found, "clock_drift").value - 2.0).abs() < 1e-6);
         assert!(find(&found, "clock_drift").exceeded);
+    }
+
+    #[test]
+    fn a_node_that_stood_still_is_seen() {
+        let mut stopped = samples();
+        for sample in &mut stopped[5..] {
+            sample.at_s += 30.0;
+        }
+        stopped[5].interval_s = 31.0;
+        let found = disturbances(&node(), &stopped, &events());
+        assert!(
+            !find(&found, "held_up").exceeded,
+            "it was after the last job"
+        );
+        let mut late = events();
+        late[1].at_s = 40.0;
+        let found = disturbances(&node(), &stopped, &late);
+        assert!(find(&found, "held_up").exceeded);
+        assert!(beyond_limits(&found).unwrap().contains("was 31.0 s"));
     }
 
     #[test]
