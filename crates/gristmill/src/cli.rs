@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::data::DataArgs;
 use crate::sizes;
@@ -177,10 +177,14 @@ pub struct ReportArgs {
     /// Run directories
     #[arg(required = true)]
     pub runs: Vec<PathBuf>,
+    /// Print what the nodes did second by second instead: as vmstat or iostat do, or by channel
+    #[arg(long, value_name = "VIEW", conflicts_with = "json")]
+    pub view: Option<ViewKind>,
     /// Print the results as JSON, one a line
     #[arg(long)]
     pub json: bool,
 }
+
 
 /// Arguments of `mark`.
 #[derive(Debug, Args)]
@@ -193,6 +197,17 @@ pub struct MarkArgs {
     /// Where run directories are
     #[arg(long, value_name = "DIR", default_value = "gristmill-bench/runs")]
     pub runs: PathBuf,
+}
+
+/// Layouts of samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ViewKind {
+    /// Processors, memory and traffic of all devices
+    Vmstat,
+    /// Each device and each mount that counts for itself
+    Iostat,
+    /// What jobs were served by channel
+    Channels,
 }
 
 /// Arguments of `clean`.

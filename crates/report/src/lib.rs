@@ -5,3 +5,4 @@
 pub mod measured;
 pub mod series;
 pub mod terminal;
+pub mod views;

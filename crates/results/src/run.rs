@@ -318,7 +318,8 @@ pub struct RunResult {
 /// Something that happened on a node beside the run, with its limit if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// `foreign_cpu`, `steal`, `foreign_device_traffic`, `other_device_traffic`, `clock_drift`.
+    /// `foreign_cpu`, `steal`, `foreign_device_traffic`, `other_device_traffic`, `clock_drift`,
+    /// `held_up`.
     pub kind: String,
     /// Which device, if it is one's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -628,6 +629,27 @@ impl RunDirectory {
     /// Steps that a job has finished so far.
     pub fn steps(&self, job: &str) -> Result<Vec<StepRecord>, Error> {
         read_lines(&self.job(job).join("steps.jsonl"))
+    }
+
+    /// Names of the nodes that were sampled, sorted.
+    pub fn nodes(&self) -> Result<Vec<String>, Error> {
+        let folder = self.path.join("nodes");
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.and_then(Iterator::collect::<std::io::Result<Vec<_>>>),
+        };
+        let entries = entries.map_err(|source| Error::Io {
+            action: "read",
+            path: folder,
+            source,
+        })?;
+        let name = |entry: fs::DirEntry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.strip_suffix(".jsonl").map(str::to_owned)
+        };
+        let mut names: Vec<String> = entries.into_iter().filter_map(name).collect();
+        names.sort_unstable();
+        Ok(names)
     }
 
     /// File of a node's samples.
