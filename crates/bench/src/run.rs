@@ -109,6 +109,8 @@ pub struct Progress {
     pub sample: Sample,
     /// Bytes that all jobs together are expected to move.
     pub expected: Bytes,
+    /// When the last job is due, seconds after the first.
+    pub last_due_s: f64,
 }
 
 /// How a run ended.
@@ -570,10 +572,19 @@ impl Run<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let expected = plan.expected().unwrap_or_default();
         let at_once = plan.concurrency.unwrap_or(usize::MAX);
+        let todo = Progress {
+            jobs: starts.len(),
+            expected,
+            last_due_s: starts
+                .iter()
+                .map(|start| start.offset_s)
+                .fold(0.0, f64::max),
+            ..Progress::default()
+        };
         let mut shown = 0;
         launch::run(&starts, at_once, self.stop, |happening| {
             let Some(event) = self.event_of(&happening) else {
-                self.show(&happening, (starts.len(), expected), &mut shown, watcher);
+                self.show(&happening, &todo, &mut shown, watcher);
                 return Ok(());
             };
             self.directory.add_event(&event).map_err(io::Error::other)
@@ -642,7 +653,7 @@ impl Run<'_> {
     fn show(
         &self,
         happening: &Happening<'_>,
-        (jobs, expected): (usize, Bytes),
+        todo: &Progress,
         shown: &mut u64,
         watcher: &mut dyn Watcher,
     ) {
@@ -657,7 +668,6 @@ impl Run<'_> {
         watcher.running(&Progress {
             running: *running,
             ended: *ended,
-            jobs,
             channels: totals
                 .map(|(channel, counts)| {
                     let moved = (counts.read_bytes, counts.write_bytes);
@@ -665,7 +675,7 @@ impl Run<'_> {
                 })
                 .collect(),
             sample: last.sample,
-            expected,
+            ..todo.clone()
         });
     }
 
