@@ -185,7 +185,6 @@ pub struct ReportArgs {
     pub json: bool,
 }
 
-
 /// Arguments of `mark`.
 #[derive(Debug, Args)]
 pub struct MarkArgs {
