@@ -280,6 +280,9 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
         ]
         .map(|(name, path)| (name.to_owned(), path.clone()))
         .into(),
+        pace: None,
+        ceiling: None,
+        sizes: Vec::new(),
         jobs: plan
             .jobs
             .iter()

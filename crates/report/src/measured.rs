@@ -63,11 +63,7 @@ mod tests {
             run: String::new(),
             suite: String::new(),
             scale: 1.0,
-            verdict: Verdict {
-                result: String::new(),
-                reason: String::new(),
-                requirements: Vec::new(),
-            },
+            verdict: Verdict::default(),
             jobs: Vec::new(),
             channels: BTreeMap::new(),
             aggregate: Aggregate::default(),

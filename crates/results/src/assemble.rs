@@ -3,7 +3,6 @@
 
 pub mod disturbance;
 mod sampled;
-mod verdict;
 
 use std::collections::BTreeMap;
 
@@ -15,13 +14,31 @@ use crate::run::{
 };
 use crate::sample::Sample;
 use crate::statistics::summarize;
-use crate::step::StepRecord;
+use crate::step::{ChannelRecord, StepRecord};
+use crate::thresholds::Thresholds;
+use crate::verdict::{self, Facts};
 
 /// Bytes of a block in `ru_inblock`.
 const BLOCK_BYTES: u64 = 512;
 
-/// Reads a run directory and computes its figures.
+/// Reads a run directory and computes its figures; the verdict is by the published requirements.
 pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
+    assemble_with(directory, &Thresholds::published())
+}
+
+/// What each node did over time, by name.
+pub fn samples(directory: &RunDirectory) -> Result<Vec<(String, Vec<Sample>)>, Error> {
+    let nodes = directory.nodes()?.into_iter();
+    nodes
+        .map(|node| Ok((node.clone(), directory.samples(&node)?)))
+        .collect()
+}
+
+/// The same with requirements of the user's.
+pub fn assemble_with(
+    directory: &RunDirectory,
+    thresholds: &Thresholds,
+) -> Result<RunResult, Error> {
     let plan = directory.plan()?;
     let events = directory.events()?;
     let mut jobs = Vec::new();
@@ -32,9 +49,7 @@ pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
     for (batch, job) in batches.flat_map(|batch| plan.jobs.iter().map(move |job| (batch, job))) {
         let steps = directory.steps(&name_in_batch(&job.name, batch))?;
         for (name, channel) in steps.iter().flat_map(|step| &step.channels) {
-            let total = channels.entry(name.clone()).or_default();
-            total.read_bytes += channel.read_bytes;
-            total.write_bytes += channel.write_bytes;
+            add_channel(channels.entry(name.clone()).or_default(), channel);
         }
         jobs.push(job_result(
             &plan,
@@ -62,7 +77,18 @@ pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
     let disturbance = node
         .map(|node| disturbances(&node, &samples, &events))
         .unwrap_or_default();
-    let verdict = verdict::verdict(&plan, &jobs, &aggregate, &events, &disturbance);
+    let sustained_peak = window.and_then(|window| sampled::sustained_peak(&samples, window));
+    let facts = Facts {
+        plan: &plan,
+        jobs: &jobs,
+        channels: &channels,
+        aggregate: &aggregate,
+        events: &events,
+        samples: &self::samples(directory)?,
+        sustained: sustained_peak.as_ref(),
+        disturbances: &disturbance,
+    };
+    let verdict = verdict::of_run(&facts, thresholds);
     let (schema, run, suite) = (
         crate::SCHEMA.to_owned(),
         plan.run.clone(),
@@ -78,7 +104,7 @@ pub fn assemble(directory: &RunDirectory) -> Result<RunResult, Error> {
         channels,
         aggregate,
         disturbance,
-        sustained_peak: window.and_then(|window| sampled::sustained_peak(&samples, window)),
+        sustained_peak,
     })
 }
 
@@ -147,6 +173,15 @@ fn job_result(
         exit: finished.and_then(|event| event.exit),
         verified: findings.as_ref().map(Vec::is_empty),
         findings: findings.unwrap_or_default(),
+        class: job.class.clone(),
+        memory_bytes: steps.iter().map(|step| step.memory_bytes).max(),
+        blocked_s: (!steps.is_empty()).then(|| {
+            let channels = steps.iter().flat_map(|step| step.channels.values());
+            channels.map(blocked_s).sum()
+        }),
+        sleep_s: (!steps.is_empty())
+            .then(|| steps.iter().map(|step| step.sleep_s).sum())
+            .flatten(),
         read_bytes: sum(|step| {
             step.channels
                 .values()
@@ -168,6 +203,23 @@ fn job_result(
         late_s: launched.and_then(|event| event.late_s),
         error: finished.and_then(|event| event.detail.clone()),
     }
+}
+
+/// Adds what a step moved.
+fn add_channel(total: &mut ChannelResult, channel: &ChannelRecord) {
+    total.read_bytes += channel.read_bytes;
+    total.write_bytes += channel.write_bytes;
+    *total.blocked_s.get_or_insert(0.0) += blocked_s(channel);
+    for (name, operation) in &channel.operations {
+        *total.operations.entry(name.clone()).or_default() += operation.count;
+    }
+}
+
+/// Time inside all operations of a channel.
+fn blocked_s(channel: &ChannelRecord) -> f64 {
+    let operations = channel.operations.values();
+    let added = || operations.map(|operation| operation.total_s).sum();
+    channel.blocked_s.unwrap_or_else(added)
 }
 
 /// The sum of a figure that every job which ran must have; absent if one has it not.
@@ -217,6 +269,7 @@ fn aggregate(
         real_s,
         user_s,
         system_s,
+        memory_bytes: total(jobs, |job| job.memory_bytes),
         cpu_real_mean_of_ratios: summarize(&ratios).map(|summary| summary.mean),
         cpu_real_ratio_of_sums: (real_s > 0.0).then(|| (user_s + system_s) / real_s),
         bytes_moved,

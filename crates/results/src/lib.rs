@@ -7,13 +7,21 @@
 //! Start reading at [`run`].
 
 pub mod assemble;
+pub mod bundle;
+pub mod compare;
 pub mod node;
 pub mod peak;
+pub mod reference;
 pub mod run;
 pub mod sample;
 pub mod series;
 pub mod statistics;
 pub mod step;
+pub mod subject;
+pub mod table;
+pub mod tables;
+pub mod thresholds;
+pub mod verdict;
 
 /// Version of everything written here, `major.minor`: a new minor only adds keys.
 pub const SCHEMA: &str = "1.0";

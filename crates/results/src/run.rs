@@ -88,6 +88,16 @@ pub struct RunPlan {
     /// The runs that this one is compared with, if it was made as one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
+    /// CPU cost that steps are made to spend, as `--pace` gave it: `sas`, or a factor on it. Absent:
+    /// none, the run is a stress test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<String>,
+    /// What the same jobs do on tmpfs; absent if that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Ceiling>,
+    /// Sizes of the staged files; empty in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<FileSize>,
     /// Jobs in launch order.
     pub jobs: Vec<JobPlan>,
 }
@@ -106,6 +116,36 @@ pub struct Series {
     /// Load of a rung, as it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<u64>,
+}
+
+/// What the jobs of a run do where storage does not hold them back.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ceiling {
+    /// Bytes moved over the elapsed time of all jobs on tmpfs, MB/s (10^6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mb_per_s: Option<f64>,
+    /// Elapsed time by job on tmpfs at the run's scale, seconds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub real_s: BTreeMap<String, f64>,
+}
+
+/// Sizes of one staged file; what was not looked at is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileSize {
+    /// Name of the data set.
+    pub name: String,
+    /// Bytes without SAS compression, apparent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_bytes: Option<u64>,
+    /// Bytes with COMPRESS=BINARY, apparent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary_bytes: Option<u64>,
+    /// Bytes that the file system allocated, of the file that was staged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated_bytes: Option<u64>,
+    /// Bytes of the compressed file after compression by hardware, as estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hardware_bytes: Option<u64>,
 }
 
 /// A job as planned.
@@ -348,38 +388,116 @@ pub struct SustainedPeak {
     /// All channels together, MB/s (10^6), as jobs were served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
+    /// The same less what the page cache took and did not write in that time: what storage took and gave.
+    /// Absent if memory was not sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_mb_per_s: Option<f64>,
+    /// Permanent data (input and output), MB/s, as jobs were served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_mb_per_s: Option<f64>,
+    /// WORK and utility files, MB/s, as jobs were served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_mb_per_s: Option<f64>,
     /// Each channel, MB/s.
     pub channels: BTreeMap<String, f64>,
     /// Each block device, MB/s, the flush included.
     pub devices: BTreeMap<String, f64>,
 }
 
-/// What a run shows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What a run shows. The two parts are never mixed: one run judges one of them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// `pass`, `fail`, `not_shown` or `inconclusive`.
     pub result: String,
     /// Why, a sentence.
     pub reason: String,
-    /// Requirements tested, with their sources.
+    /// Demonstration scale: nothing was judged but failures.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub demonstration: bool,
+    /// What storage can sustain; judged from saturating load only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capability: Option<Part>,
+    /// Whether storage held jobs of a mixed load back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feeding: Option<Part>,
+    /// Requirements tested, with their sources, those of capability first.
     pub requirements: Vec<Requirement>,
+    /// What limited the run as a whole, if it can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<Limit>,
+}
+
+/// One part of a verdict.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// `pass`, `fail`, `not_shown` or `inconclusive`.
+    pub result: String,
+    /// Why, a sentence.
+    pub reason: String,
 }
 
 /// A published requirement against what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
     /// Stable id.
     pub id: String,
-    /// Measured.
-    pub value: f64,
-    /// Needed.
-    pub threshold: f64,
+    /// `capability` or `feeding`; empty in runs of earlier versions.
+    #[serde(default)]
+    pub part: String,
+    /// What is required, for people.
+    #[serde(default)]
+    pub title: String,
+    /// `required`: without it the part fails; `wanted`: it is said; `reported`: there is no limit.
+    #[serde(default)]
+    pub level: String,
+    /// Measured; absent if it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// How the figure came about, where there is more than one way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<String>,
+    /// Needed; absent if there is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// `at_least` or `at_most`.
+    #[serde(default)]
+    pub relation: String,
     /// Unit of both.
     pub unit: String,
-    /// `pass` or `fail`.
+    /// `pass`, `fail`, `not_shown` or `inconclusive`.
     pub result: String,
+    /// Why it is not shown, or inconclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Document and section.
     pub source: String,
+    /// When the source was published.
+    #[serde(default)]
+    pub date: String,
+    /// What limited the figure, if it can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<Limit>,
+}
+
+/// What limited a figure.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// `cpu`, `device`, `link`, `server`, `channel`, `node` or `job_class`.
+    pub kind: String,
+    /// Which one.
+    pub name: String,
+    /// What it is told by, with the figure.
+    pub evidence: String,
+    /// What would relieve it.
+    pub relief: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the shape that serde wants"
+)]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// A job's figures.
@@ -409,6 +527,18 @@ pub struct JobResult {
     /// What verification found wrong, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
+    /// Kind of job, as the suite says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Largest resident memory of a step, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Time inside file operations, added up over channels and threads, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_s: Option<f64>,
+    /// Time waited because the program asked to, seconds; absent if steps do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sleep_s: Option<f64>,
     /// Bytes read over all channels; absent if the job left no record of its steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
@@ -433,6 +563,35 @@ pub struct JobResult {
     pub error: Option<String>,
 }
 
+impl JobResult {
+    /// A job of which nothing is known but its name.
+    pub fn unknown(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            batch: 1,
+            node: String::new(),
+            real_s: None,
+            user_s: None,
+            system_s: None,
+            exit: None,
+            verified: None,
+            findings: Vec::new(),
+            class: None,
+            memory_bytes: None,
+            blocked_s: None,
+            sleep_s: None,
+            read_bytes: None,
+            write_bytes: None,
+            device_read_bytes: None,
+            sorted_bytes: 0,
+            sort_runs: 0,
+            launched_s: None,
+            late_s: None,
+            error: None,
+        }
+    }
+}
+
 /// A channel's figures.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChannelResult {
@@ -443,6 +602,12 @@ pub struct ChannelResult {
     /// Bytes of both over the elapsed time of the run, MB/s (10^6).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
+    /// Time that jobs spent inside operations, added up over jobs and threads, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_s: Option<f64>,
+    /// How many operations of each kind.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub operations: BTreeMap<String, u64>,
 }
 
 /// All jobs together.
@@ -460,6 +625,9 @@ pub struct Aggregate {
     pub user_s: f64,
     /// Sum of system CPU times, seconds.
     pub system_s: f64,
+    /// Sum over jobs of the largest resident memory of a step, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
     /// Mean over jobs of CPU time / elapsed time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_real_mean_of_ratios: Option<f64>,

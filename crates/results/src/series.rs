@@ -106,6 +106,7 @@ mod tests {
                 result: result.to_owned(),
                 reason: String::new(),
                 requirements: Vec::new(),
+                ..Verdict::default()
             },
             jobs: Vec::new(),
             channels: BTreeMap::new(),

@@ -1,4 +1,6 @@
-//! The statistics that the papers print.
+//! The statistics that the papers print, and those that tell differences from noise.
+
+pub mod ratio;
 
 /// Mean, population standard deviation and extremes of a set of figures.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -25,6 +25,14 @@ pub(super) fn sustained_peak(samples: &[Sample], window: Window) -> Option<Susta
     let total = peak(&running, &|sample| {
         sample.channels.values().map(ChannelSample::bytes).sum()
     });
+    let of_channels = |names: &'static [&str]| {
+        peak(&running, &|sample| {
+            let moved = names.iter().filter_map(|name| sample.channels.get(*name));
+            moved.map(ChannelSample::bytes).sum()
+        })
+    };
+    let shared = of_channels(&["input", "output"]);
+    let work = of_channels(&["work", "util"]);
     let each = |samples: &[&Sample], names: &mut dyn Iterator<Item = &String>, of: &Of| {
         let mut peaks = BTreeMap::new();
         for name in names {
@@ -51,9 +59,45 @@ pub(super) fn sustained_peak(samples: &[Sample], window: Window) -> Option<Susta
     (total.is_some() || !devices.is_empty()).then_some(SustainedPeak {
         window_s,
         mb_per_s: total,
+        settled_mb_per_s: total.and_then(|_| settled(samples, window, window_s)),
+        shared_mb_per_s: shared.filter(|_| total.is_some()),
+        work_mb_per_s: work.filter(|_| total.is_some()),
         channels,
         devices,
     })
+}
+
+/// The highest mean of what storage took and gave: a second in which the page cache took more than it wrote
+/// counts for less, one in which it wrote what it had taken before for more.
+fn settled(samples: &[Sample], window: Window, window_s: f64) -> Option<f64> {
+    let unwritten = |sample: &Sample| {
+        let memory = sample.memory.as_ref()?;
+        Some((memory.dirty_bytes + memory.writeback_bytes) as f64)
+    };
+    let levels = samples
+        .iter()
+        .map(unwritten)
+        .collect::<Option<Vec<f64>>>()?;
+    let before = levels
+        .first()
+        .copied()
+        .into_iter()
+        .chain(levels.iter().copied());
+    let middle = |sample: &Sample| sample.at_s - sample.interval_s / 2.0;
+    let moved = samples
+        .iter()
+        .zip(levels.iter().zip(before))
+        .filter(|(sample, _)| (window.launched_s..=window.ended_s).contains(&middle(sample)))
+        .map(|(sample, (after, before))| {
+            let served: u64 = sample.channels.values().map(ChannelSample::bytes).sum();
+            Moved {
+                end_s: sample.at_s,
+                interval_s: sample.interval_s,
+                amount: (served as f64 - (after - before)) / 1e6,
+            }
+        })
+        .collect();
+    sustained(&[moved], window_s).map(|peak| peak.per_s)
 }
 
 /// Bytes of what a name stands for.
@@ -130,6 +174,30 @@ mod tests {
         let early = sustained_peak(&samples(), window(0.0, 100.0)).unwrap();
         assert!((early.mb_per_s.unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(sustained_peak(&samples(), window(0.0, 50.0)), None);
+    }
+
+    #[test]
+    fn what_the_page_cache_took_was_not_moved_by_storage() {
+        use crate::sample::MemorySample;
+        let mut samples = samples();
+        // 70 s at 30 MB/s, of which 20 MB/s stay in memory and are written in the 140 s after.
+        for (second, sample) in (0u32..).zip(&mut samples) {
+            let unwritten = match second {
+                100..170 => (second - 99) * 20,
+                170..310 => 1400 - (second - 169) * 10,
+                _ => 0,
+            };
+            sample.memory = Some(MemorySample {
+                dirty_bytes: u64::from(unwritten) * 1_000_000,
+                ..MemorySample::default()
+            });
+        }
+        let peak = sustained_peak(&samples, window(0.0, 300.0)).unwrap();
+        assert!((peak.mb_per_s.unwrap() - 30.0).abs() < 1e-9);
+        // 10 before and during, 10 served and 10 written back after.
+        assert!((peak.settled_mb_per_s.unwrap() - 20.0).abs() < 1e-9);
+        assert_eq!(peak.shared_mb_per_s, Some(0.0));
+        assert!((peak.work_mb_per_s.unwrap() - 30.0).abs() < 1e-9);
     }
 
     #[test]

@@ -130,11 +130,106 @@ pub const PURE_TABLE_3: [(&str, [f64; 4]); 2] = [
     ("pure-fa420", [1.155, 0.362, 2.039, 1.3714]),
 ];
 
+/// Where the papers contradict themselves: what, as printed, and what follows or stands elsewhere.
+pub const DISCREPANCIES: [(&str, &str, &str); 19] = [
+    // 7:21:13 / 33 = 13:22, as Table 1 prints it.
+    (
+        "isilon, Table 2: mean run time of isilon-f810",
+        "13:12",
+        "13:22",
+    ),
+    // Of bank2 on two nodes Table 3 has 0:48 and 0:49, which is 48:30 at least.
+    (
+        "isilon, Table 2: longest run time of isilon-f810-2",
+        "47:18",
+        "49 min",
+    ),
+    ("isilon, Table 3: nodes of isilon-f810-12", "12", "10 times"),
+    (
+        "isilon, Table 4: total of \"No SAS compression\"",
+        "1433.6 GB",
+        "1414.2 GB",
+    ),
+    (
+        "isilon, Table 4: total of \"SAS compression\"",
+        "503 GB",
+        "512.4 GB",
+    ),
+    // 512.36 / 148.97 = 3.44; of the printed totals 503 / 149 = 3.38.
+    ("isilon, Table 4: storage savings ratio", "3.3:1", "3.44:1"),
+    (
+        "isilon, section 4: what shared storage must sustain per core",
+        "60-75 GBps",
+        "60-75 MBps",
+    ),
+    (
+        "isilon, section 4: what a grid node of 8 to 16 cores asks of shared storage",
+        "480-900 MBps",
+        "480-1,200 MBps",
+    ),
+    (
+        "isilon, section 4: cores that 9 GBps support at 60-75 MBps each",
+        "122-153",
+        "120-150",
+    ),
+    (
+        "isilon, sections 4 and 5.4: share of all I/O that goes to SASWORK",
+        "40-60 %",
+        "50-60 % and more",
+    ),
+    (
+        "isilon, section 7.4: duplicate blocks",
+        "roughly 40 %",
+        "44.7 %",
+    ),
+    // 1462.15 minutes over 105 are 13.9 jobs at once.
+    (
+        "pure, section Data and IO Throughput: average of jobs at once of pure-fa420",
+        "30",
+        "13.9",
+    ),
+    (
+        "pure, section Test Bed Description: longest test against the span of the whole workload",
+        "1 h 53 min",
+        "1 h 45 min",
+    ),
+    (
+        "pure, section Test Results, above Table 3: name of the ratio of 1.157",
+        "Real time/CPU time",
+        "CPU time/Real time",
+    ),
+    (
+        "pure, section Test Results, above Table 3: CPU/real of the FA-420, called \"a much more CPU bound process\"",
+        "1.155",
+        "1.157",
+    ),
+    (
+        "rhel, section SAS Data: all input and output data",
+        "1.1 GB",
+        "45 GB",
+    ),
+    (
+        "rhel, section 6: the pair of host and guest that was not tested",
+        "RHEL 5.5 host with RHEL 6.0 guest, not tested",
+        "RHEL 5.5 host with RHEL 6.0 guest, in the list of those tested",
+    ),
+    (
+        "survey, section SAS system options: name of the option that aligns data sets",
+        "ALIGNNSASIOFILES",
+        "ALIGNSASIOFILES",
+    ),
+    (
+        "survey, sections SAS system options and GFS2: date of what was benchmarked",
+        "as of April 2012",
+        "mid-March 2013",
+    ),
+];
+
 /// What the papers conclude of their own figures, and so what ours must conclude of them.
 pub mod conclusions {
-    /// "Both of these numbers indicate the storage was keeping up with the CPU demand" (Pure, page 5).
+    /// "Both of these numbers indicate the storage was keeping up with the CPU demand" (Pure, Test Results).
     pub const KEEPS_UP: [&str; 2] = ["pure-spinning", "pure-fa420"];
-    /// "As good as a large, high throughput spinning array" (Pure, page 6): 1462.15 / 1482.10 = 0.98654.
+    /// "As good as a large, high throughput spinning array" (Pure, Test Results): 1462.15 / 1482.10 = 0.98654.
     pub const PURE_ELAPSED_RATIO: f64 = 0.986_54;
     /// "The SAS jobs ... were significantly faster" (Isilon, 7.1): 26,473 / 49,978 = 0.52969 of the F800
     /// without compression, 26,473 / 43,840 = 0.60385 of the F800 with it.
@@ -143,7 +238,7 @@ pub mod conclusions {
     /// the mean of all jobs on 12 nodes is 748 / 792 = 0.94444 of that on one, and the times of bank2 on
     /// 12 nodes lie between 44 and 50 minutes: 50 / 44 = 1.13636.
     pub const SCALES: (f64, f64) = (0.944_44, 1.136_36);
-    /// "A sustained rate of 9 GBps ... we could support 122-153 CPU cores": 9,000 / 144 = 62.5 MB/s for
+    /// "A sustained rate of 9 `GBps` ... we could support 122-153 CPU cores": 9,000 / 144 = 62.5 MB/s for
     /// each of the 144 cores of 12 nodes, at least 60 and below 75 (Isilon, section 4).
     pub const DD_PER_CORE: f64 = 62.5;
 }

@@ -1,0 +1,410 @@
+//! Runs side by side: ratios by job and of all jobs together, and what of them is noise.
+
+mod shown;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::run::JobResult;
+use crate::statistics::ratio::{Finding, Ratio, ratio};
+use crate::subject::{Figures, Subject};
+use crate::table::Unit;
+
+/// Jobs of papers, printed in whole seconds, have no ratio below this.
+const PAPER_REAL_S_MIN: f64 = 10.0;
+
+/// How intervals come about, for whoever reads them.
+pub const METHOD: &str = "95 % interval of the ratio of geometric means by Student's t on the logarithms, \
+                          their spread pooled over both sides";
+
+/// One side: a run, its repeats, or a reference run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// How it was named.
+    pub label: String,
+    /// The run and its repeats.
+    pub runs: Vec<Subject>,
+}
+
+/// Several sides compared with the first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The sides; the first is the base.
+    pub sides: Vec<SideShown>,
+    /// By job.
+    pub jobs: Vec<Compared>,
+    /// All jobs together.
+    pub aggregate: Vec<Compared>,
+    /// What it comes to, a sentence each, the most important first.
+    pub statements: Vec<String>,
+    /// What makes the sides differ beside storage, a sentence each.
+    pub differences: Vec<String>,
+    /// How intervals come about.
+    pub method: &'static str,
+}
+
+/// A side as it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SideShown {
+    /// How it was named.
+    pub label: String,
+    /// What it is.
+    pub title: String,
+    /// Document of a reference run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// How often it was measured.
+    pub repeats: usize,
+}
+
+/// One figure on all sides.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compared {
+    /// Job or figure.
+    pub name: String,
+    /// Unit of the figures.
+    pub unit: Unit,
+    /// Less is better; absent where neither is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub less_is_better: Option<bool>,
+    /// Geometric mean over the repeats, by side.
+    pub values: Vec<Option<f64>>,
+    /// Each side over the first.
+    pub ratios: Vec<Option<Ratio>>,
+}
+
+/// Compares sides with the first.
+pub fn compare(sides: &[Side]) -> Comparison {
+    let all: Vec<Vec<Repeat>> = sides.iter().map(repeats).collect();
+    let jobs = jobs(sides, &all);
+    let aggregate = aggregate(&all);
+    let mut comparison = Comparison {
+        sides: sides
+            .iter()
+            .zip(&all)
+            .map(|(side, all)| side_shown(side, all))
+            .collect(),
+        jobs,
+        aggregate,
+        statements: Vec::new(),
+        differences: differences(sides, &all),
+        method: METHOD,
+    };
+    comparison.statements = shown::statements(&comparison);
+    comparison
+}
+
+/// One measurement of a side: a run, or a batch of one.
+struct Repeat {
+    /// Elapsed time by job, a mean where a job ran on several nodes.
+    real_s: BTreeMap<String, f64>,
+    figures: Figures,
+}
+
+fn repeats(side: &Side) -> Vec<Repeat> {
+    side.runs.iter().flat_map(of_run).collect()
+}
+
+/// A run with several batches is as many measurements, of which only the jobs are known apart.
+fn of_run(run: &Subject) -> Vec<Repeat> {
+    let batches: BTreeSet<u32> = run.jobs.iter().map(|job| job.batch).collect();
+    if batches.len() < 2 {
+        return vec![Repeat {
+            real_s: real_by_job(&run.jobs),
+            figures: run.figures.clone(),
+        }];
+    }
+    let of_batch = |batch: u32| {
+        let jobs = run.jobs.iter().filter(|job| job.batch == batch);
+        let jobs: Vec<JobResult> = jobs.cloned().collect();
+        Repeat {
+            real_s: real_by_job(&jobs),
+            figures: Figures::of_jobs(&jobs),
+        }
+    };
+    batches.into_iter().map(of_batch).collect()
+}
+
+fn real_by_job(jobs: &[JobResult]) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for job in jobs {
+        let Some(real_s) = job.real_s else { continue };
+        let sum = sums.entry(job.name.clone()).or_default();
+        *sum = (sum.0 + real_s, sum.1 + 1.0);
+    }
+    sums.into_iter()
+        .map(|(name, (sum, count))| (name, sum / count))
+        .collect()
+}
+
+fn side_shown(side: &Side, repeats: &[Repeat]) -> SideShown {
+    let first = side.runs.first();
+    SideShown {
+        label: side.label.clone(),
+        title: first.map_or(String::new(), |run| run.title.clone()),
+        source: first.and_then(|run| run.source.clone()),
+        repeats: repeats.len(),
+    }
+}
+
+/// Jobs in the order of the first side, then those that others have beside.
+fn jobs(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<Compared> {
+    let jobs = sides
+        .iter()
+        .flat_map(|side| &side.runs)
+        .flat_map(|run| &run.jobs);
+    let mut seen = BTreeSet::new();
+    let names: Vec<&str> = jobs
+        .map(|job| &*job.name)
+        .filter(|name| seen.insert(*name))
+        .collect();
+    let rough: Vec<bool> = sides
+        .iter()
+        .map(|side| side.runs.iter().any(|run| run.source.is_some()))
+        .collect();
+    names
+        .into_iter()
+        .map(|name| {
+            let figures: Vec<Vec<f64>> = all
+                .iter()
+                .map(|repeats| {
+                    repeats
+                        .iter()
+                        .filter_map(|one| one.real_s.get(name).copied())
+                        .collect()
+                })
+                .collect();
+            let too_short = |(figures, rough): (&Vec<f64>, &bool)| {
+                *rough && figures.iter().any(|real_s| *real_s < PAPER_REAL_S_MIN)
+            };
+            let skip = figures.iter().zip(&rough).any(too_short);
+            compared(name, Unit::Seconds, Some(true), &figures, skip)
+        })
+        .collect()
+}
+
+fn compared(
+    name: &str,
+    unit: Unit,
+    less_is_better: Option<bool>,
+    figures: &[Vec<f64>],
+    without_ratio: bool,
+) -> Compared {
+    let base = figures.first().map_or(&[][..], Vec::as_slice);
+    let others = figures.iter().skip(1);
+    Compared {
+        name: name.to_owned(),
+        unit,
+        less_is_better,
+        values: figures
+            .iter()
+            .map(|values| geometric_mean(values))
+            .collect(),
+        ratios: others
+            .map(|of| ratio(base, of).filter(|_| !without_ratio))
+            .collect(),
+    }
+}
+
+/// The mean that ratios are of; of figures with a 0 among them the arithmetic one.
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    match values {
+        [] => None,
+        [one] => Some(*one),
+        _ if values.iter().all(|value| *value > 0.0) => {
+            Some((values.iter().map(|value| value.ln()).sum::<f64>() / count).exp())
+        }
+        _ => Some(values.iter().sum::<f64>() / count),
+    }
+}
+
+/// A figure of all jobs together.
+type Figure = (
+    &'static str,
+    Unit,
+    Option<bool>,
+    fn(&Figures) -> Option<f64>,
+);
+
+const FIGURES: [Figure; 11] = [
+    ("Elapsed", Unit::Seconds, Some(true), |all| all.elapsed_s),
+    ("Sum of real times", Unit::Seconds, Some(true), |all| {
+        all.real_sum_s
+    }),
+    ("Mean real time", Unit::Seconds, Some(true), |all| {
+        all.real_mean_s
+    }),
+    ("Longest job", Unit::Seconds, Some(true), |all| {
+        all.real_max_s
+    }),
+    ("Sum of user CPU", Unit::Seconds, Some(true), |all| {
+        all.user_s
+    }),
+    ("Sum of system CPU", Unit::Seconds, Some(true), |all| {
+        all.system_s
+    }),
+    ("Sum of memory", Unit::Bytes, None, |all| all.memory_bytes),
+    (
+        "CPU/real, mean of ratios",
+        Unit::Ratio,
+        Some(false),
+        |all| all.cpu_real_mean,
+    ),
+    ("CPU/real, ratio of sums", Unit::Ratio, Some(false), |all| {
+        all.cpu_real_of_sums
+    }),
+    (
+        "Throughput, flush included",
+        Unit::MegabytesPerSecond,
+        Some(false),
+        |all| all.mb_per_s,
+    ),
+    ("Models per hour", Unit::PerHour, Some(false), |all| {
+        all.models_per_hour
+    }),
+];
+
+fn aggregate(all: &[Vec<Repeat>]) -> Vec<Compared> {
+    let common = common(all);
+    let of = |figure: &dyn Fn(&Repeat) -> Option<f64>| -> Vec<Vec<f64>> {
+        all.iter()
+            .map(|repeats| repeats.iter().filter_map(figure).collect())
+            .collect()
+    };
+    let mut rows = Vec::new();
+    if differ_in_jobs(all) && !common.is_empty() {
+        let sum = |one: &Repeat| -> Option<f64> {
+            common
+                .iter()
+                .map(|name| one.real_s.get(*name).copied())
+                .sum()
+        };
+        let label = format!("Sum of real times, {} jobs in common", common.len());
+        rows.push(compared(
+            &label,
+            Unit::Seconds,
+            Some(true),
+            &of(&sum),
+            false,
+        ));
+    }
+    for (name, unit, better, figure) in FIGURES {
+        let figures = of(&|one: &Repeat| figure(&one.figures));
+        if figures.iter().any(|values| !values.is_empty()) {
+            rows.push(compared(name, unit, better, &figures, false));
+        }
+    }
+    rows
+}
+
+/// Jobs that every repeat of every side has.
+fn common(all: &[Vec<Repeat>]) -> BTreeSet<&str> {
+    let names = |one: &Repeat| one.real_s.keys().cloned().collect::<BTreeSet<String>>();
+    let mut sets = all.iter().flatten().map(names);
+    let Some(first) = sets.next() else {
+        return BTreeSet::new();
+    };
+    let common = sets.fold(first, |common, names| &common & &names);
+    let every = all.iter().flatten().flat_map(|one| one.real_s.keys());
+    every
+        .filter(|name| common.contains(*name))
+        .map(String::as_str)
+        .collect()
+}
+
+fn differ_in_jobs(all: &[Vec<Repeat>]) -> bool {
+    let names = |one: &Repeat| one.real_s.keys().cloned().collect::<Vec<String>>();
+    let mut sets = all.iter().flatten().map(names);
+    let first = sets.next();
+    sets.any(|names| Some(names) != first)
+}
+
+/// What else than storage sets the sides apart.
+fn differences(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<String> {
+    let mut found = Vec::new();
+    let base = sides.first().and_then(|side| side.runs.first());
+    let others = sides
+        .iter()
+        .skip(1)
+        .filter_map(|side| Some((&side.label, side.runs.first()?)));
+    for (label, other) in others {
+        let Some(base) = base else { break };
+        if base.suite != other.suite {
+            found.push(format!(
+                "{label} ran suite {}, the first side {}",
+                other.suite, base.suite
+            ));
+        }
+        if base.source.is_some() != other.source.is_some() {
+            found.push(
+                "a paper's figures are of SAS on the paper's hosts and full-size data: ratios to it say \
+                 how two whole systems compare, not two storages"
+                    .to_owned(),
+            );
+        }
+        if !base.configuration.is_empty() && !other.configuration.is_empty() {
+            found.extend(settings(label, base, other));
+        }
+    }
+    if differ_in_jobs(all) {
+        found.push("the sides have different jobs, or some did not finish".to_owned());
+    }
+    let within = sides.iter().filter(|side| {
+        let first = side.runs.first().map(|run| &run.configuration);
+        side.runs
+            .iter()
+            .any(|run| Some(&run.configuration) != first)
+    });
+    found.extend(within.map(|side| {
+        format!(
+            "the runs of {} are not of one configuration: they are no repeats",
+            side.label
+        )
+    }));
+    let mut seen = BTreeSet::new();
+    found.retain(|text| seen.insert(text.clone()));
+    found
+}
+
+fn settings(label: &str, base: &Subject, other: &Subject) -> Vec<String> {
+    let names: BTreeSet<&String> = base
+        .configuration
+        .keys()
+        .chain(other.configuration.keys())
+        .collect();
+    let value = |of: &Subject, name: &String| {
+        let value = of.configuration.get(name).filter(|value| !value.is_empty());
+        value.cloned().unwrap_or_else(|| "not set".to_owned())
+    };
+    let mut changed: Vec<String> = names
+        .into_iter()
+        .filter(|name| base.configuration.get(*name) != other.configuration.get(*name))
+        .map(|name| {
+            format!(
+                "{label}: {name} {}, first side: {}",
+                value(other, name),
+                value(base, name)
+            )
+        })
+        .collect();
+    if changed.is_empty() {
+        changed.push(format!(
+            "{label} and the first side are of the same configuration: what differs is noise, or something \
+             that runs do not record"
+        ));
+    }
+    changed
+}
+
+impl Compared {
+    /// What the ratio of a side says.
+    pub fn finding(&self, side: usize) -> Option<Finding> {
+        let ratio = self.ratios.get(side.checked_sub(1)?)?.as_ref()?;
+        Some(ratio.finding())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! A comparison in sentences and tables.
+
+use crate::statistics::ratio::{Finding, Ratio};
+use crate::table::{Cell, Column, Table, Unit};
+use crate::tables::time_unit;
+
+use super::{Compared, Comparison};
+
+/// What it comes to.
+pub(super) fn statements(comparison: &Comparison) -> Vec<String> {
+    let mut all = Vec::new();
+    for (at, side) in comparison.sides.iter().enumerate().skip(1) {
+        all.extend(headline(comparison, at));
+        all.extend(jobs(comparison, at, &side.label));
+    }
+    if comparison.sides.iter().all(|side| side.repeats < 2) {
+        all.push(
+            "each side was measured once: how much two runs of one configuration differ is not known, so no \
+             difference can be told from noise (repeat the runs)"
+                .to_owned(),
+        );
+    }
+    all
+}
+
+/// The figure that says most: sum of run times in common, or of all.
+fn headline(comparison: &Comparison, side: usize) -> Option<String> {
+    let row = comparison
+        .aggregate
+        .iter()
+        .find(|row| row.name.starts_with("Sum of real times"))?;
+    let ratio = row.ratios.get(side - 1).copied().flatten()?;
+    let label = &comparison.sides[side].label;
+    let base = &comparison.sides[0].label;
+    let word = match (ratio.finding(), row.less_is_better) {
+        (Finding::Noise, _) => "no difference beyond noise".to_owned(),
+        (Finding::Unknown, _) => format!("{}, noise not known", change(ratio.ratio)),
+        (Finding::Less, _) => format!("faster, {}", change(ratio.ratio)),
+        (Finding::More, _) => format!("slower, {}", change(ratio.ratio)),
+    };
+    Some(format!(
+        "{label} against {base}: {} x {}: {word}",
+        lower(&row.name),
+        number(&ratio)
+    ))
+}
+
+/// Names of figures begin with a capital.
+fn lower(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| {
+        first.to_lowercase().chain(letters).collect()
+    })
+}
+
+/// `47.0 % less`.
+fn change(ratio: f64) -> String {
+    let word = if ratio < 1.0 { "less" } else { "more" };
+    format!("{:.1} % {word}", (ratio - 1.0).abs() * 100.0)
+}
+
+/// `0.530 (0.512 to 0.549)`.
+fn number(ratio: &Ratio) -> String {
+    match ratio.interval {
+        Some((low, high)) => format!("{:.3} ({low:.3} to {high:.3})", ratio.ratio),
+        None => format!("{:.3}", ratio.ratio),
+    }
+}
+
+fn jobs(comparison: &Comparison, side: usize, label: &str) -> Option<String> {
+    let known: Vec<Ratio> = comparison
+        .jobs
+        .iter()
+        .filter_map(|job| job.ratios.get(side - 1).copied().flatten())
+        .collect();
+    if known.is_empty() {
+        return None;
+    }
+    let count = |finding| {
+        known
+            .iter()
+            .filter(|ratio| ratio.finding() == finding)
+            .count()
+    };
+    let all = known.len();
+    if count(Finding::Unknown) == all {
+        let less = known.iter().filter(|ratio| ratio.ratio < 1.0).count();
+        return Some(format!(
+            "of {all} jobs with a ratio {less} took less time on {label}"
+        ));
+    }
+    // At 95 % one interval in twenty leaves 1 without a difference.
+    let by_chance = all as f64 / 20.0;
+    Some(format!(
+        "of {all} jobs {} are faster and {} slower on {label} beyond noise, {} are within it; by chance alone \
+         about {by_chance:.0} would be beyond",
+        count(Finding::Less),
+        count(Finding::More),
+        count(Finding::Noise)
+    ))
+}
+
+impl Comparison {
+    /// As tables: all jobs together, and by job.
+    pub fn tables(&self) -> Vec<Table> {
+        let mut all = vec![
+            self.table(
+                "compare-aggregate",
+                "All jobs together",
+                "Figure",
+                &self.aggregate,
+            ),
+            self.table("compare-jobs", "By job", "Job", &self.jobs),
+        ];
+        all.retain(|table| !table.rows.is_empty());
+        for table in &mut all {
+            table.note(format!(
+                "ratios are over {}; {}",
+                self.sides[0].label, self.method
+            ));
+        }
+        all
+    }
+
+    fn table(&self, id: &str, title: &str, what: &str, rows: &[Compared]) -> Table {
+        let mut table = Table::new(id, title, &[(what, Unit::Text)]);
+        // Jobs share a unit, figures of all jobs have their own.
+        let shared = rows.iter().all(|row| row.unit == Unit::Seconds);
+        let longest = rows.iter().flat_map(|row| row.values.iter().copied());
+        let unit = if shared {
+            time_unit(longest)
+        } else {
+            Unit::Plain
+        };
+        for side in &self.sides {
+            table.columns.push(Column::new(&*side.label, unit));
+        }
+        if !shared {
+            table.columns.push(Column::new("Unit", Unit::Text));
+        }
+        for side in &self.sides[1..] {
+            let label = if self.sides.len() == 2 {
+                String::new()
+            } else {
+                format!(" {}", side.label)
+            };
+            table
+                .columns
+                .push(Column::new(format!("Ratio{label}"), Unit::Ratio));
+            table
+                .columns
+                .push(Column::new(format!("95 %{label}"), Unit::Ratio));
+            table
+                .columns
+                .push(Column::new(format!("Finding{label}"), Unit::Text));
+        }
+        for row in rows {
+            let mut cells = vec![Cell::text(&row.name)];
+            let (factor, name) = plain(row.unit);
+            let value = |value: &Option<f64>| Cell::from(value.map(|value| value / factor));
+            cells.extend(row.values.iter().map(value));
+            if !shared {
+                cells.push(Cell::text(name));
+            }
+            for ratio in &row.ratios {
+                cells.push(ratio.map(|ratio| ratio.ratio).into());
+                cells.push(ratio.and_then(|ratio| ratio.interval).into());
+                cells.push(Cell::text(
+                    ratio.map_or("", |ratio| word(&ratio, row.less_is_better)),
+                ));
+            }
+            table.row(cells);
+        }
+        table
+    }
+}
+
+/// Divisor and name of a unit where a column has several.
+const fn plain(unit: Unit) -> (f64, &'static str) {
+    match unit {
+        Unit::Bytes => (1e9, "GB"),
+        Unit::MegabytesPerSecond => (1.0, "MB/s"),
+        Unit::PerHour => (1.0, "per hour"),
+        Unit::Seconds => (1.0, "s"),
+        _ => (1.0, ""),
+    }
+}
+
+/// What a ratio says, for people.
+fn word(ratio: &Ratio, less_is_better: Option<bool>) -> &'static str {
+    match (ratio.finding(), less_is_better) {
+        // Said once, in a statement.
+        (Finding::Unknown, _) => "",
+        (Finding::Noise, _) => "noise",
+        (Finding::Less, Some(true)) | (Finding::More, Some(false)) => "better",
+        (Finding::More, Some(true)) | (Finding::Less, Some(false)) => "worse",
+        (Finding::Less, None) => "less",
+        (Finding::More, None) => "more",
+    }
+}

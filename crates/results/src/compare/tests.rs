@@ -1,0 +1,155 @@
+//! Comparisons of papers with themselves, and of runs with repeats.
+
+use super::*;
+use crate::reference;
+
+fn paper(id: &str) -> Side {
+    Side {
+        label: format!("paper:{id}"),
+        runs: vec![reference::find(id).unwrap()],
+    }
+}
+
+fn run(name: &str, times: &[(&str, f64)]) -> Subject {
+    let jobs: Vec<JobResult> = times
+        .iter()
+        .map(|(job, real_s)| JobResult {
+            real_s: Some(*real_s),
+            ..JobResult::unknown(job)
+        })
+        .collect();
+    Subject {
+        name: name.to_owned(),
+        suite: "s".to_owned(),
+        figures: Figures::of_jobs(&jobs),
+        jobs,
+        ..Subject::default()
+    }
+}
+
+fn side(label: &str, runs: &[&[(&str, f64)]]) -> Side {
+    Side {
+        label: label.to_owned(),
+        runs: runs.iter().map(|times| run(label, times)).collect(),
+    }
+}
+
+fn find<'a>(rows: &'a [Compared], name: &str) -> &'a Compared {
+    rows.iter().find(|row| row.name == name).unwrap()
+}
+
+#[test]
+fn the_f810_takes_half_the_time_of_the_f800_as_its_paper_concludes() {
+    let found = compare(&[
+        paper("isilon-f800"),
+        paper("isilon-f800-binary"),
+        paper("isilon-f810"),
+    ]);
+    let sum = find(&found.aggregate, "Sum of real times");
+    let ratios: Vec<f64> = sum
+        .ratios
+        .iter()
+        .map(|ratio| ratio.unwrap().ratio)
+        .collect();
+    assert!((ratios[1] - 26_473.0 / 49_978.0).abs() < 1e-12);
+    assert!((ratios[0] - 43_840.0 / 49_978.0).abs() < 1e-12);
+    // 49:28 of 2:17:14.
+    let bank2 = find(&found.jobs, "bank2_1").ratios[1].unwrap().ratio;
+    assert!((bank2 - 2968.0 / 8234.0).abs() < 1e-12);
+    assert_eq!(
+        find(&found.jobs, "fscheck_a").ratios,
+        [None, None],
+        "whole seconds"
+    );
+    assert!(
+        found.statements[0].contains("12.3 % less, noise not known"),
+        "{:?}",
+        found.statements
+    );
+    assert!(found.statements.last().unwrap().contains("measured once"));
+}
+
+#[test]
+fn the_pure_array_is_as_good_as_the_spinning_one_as_its_paper_concludes() {
+    let found = compare(&[paper("pure-spinning"), paper("pure-fa420")]);
+    let real = find(&found.aggregate, "Sum of real times").ratios[0]
+        .unwrap()
+        .ratio;
+    assert!((real - 1462.15 / 1482.10).abs() < 1e-12);
+    assert!(
+        found.statements[0].contains("1.3 % less, noise not known"),
+        "{:?}",
+        found.statements
+    );
+    assert!(found.jobs.is_empty());
+}
+
+#[test]
+fn repeats_tell_noise_from_difference() {
+    let base = side(
+        "a",
+        &[
+            &[("x", 100.0), ("y", 50.0)],
+            &[("x", 102.0), ("y", 55.0)],
+            &[("x", 98.0), ("y", 45.0)],
+        ],
+    );
+    let other = side(
+        "b",
+        &[
+            &[("x", 80.0), ("y", 51.0)],
+            &[("x", 81.0), ("y", 54.0)],
+            &[("x", 79.0), ("y", 46.0)],
+        ],
+    );
+    let found = compare(&[base, other]);
+    assert_eq!(find(&found.jobs, "x").finding(1), Some(Finding::Less));
+    assert_eq!(find(&found.jobs, "y").finding(1), Some(Finding::Noise));
+    assert!(
+        found.statements[0].contains("faster"),
+        "{:?}",
+        found.statements
+    );
+    assert!(
+        found.statements[1]
+            .starts_with("of 2 jobs 1 are faster and 0 slower on b beyond noise, 1 are within it")
+    );
+    assert_eq!(
+        found
+            .sides
+            .iter()
+            .map(|side| side.repeats)
+            .collect::<Vec<_>>(),
+        [3, 3]
+    );
+}
+
+#[test]
+fn batches_of_a_run_are_repeats() {
+    let mut run = run("a", &[("x", 100.0), ("x", 102.0)]);
+    run.jobs[1].batch = 2;
+    let base = Side {
+        label: "a".to_owned(),
+        runs: vec![run],
+    };
+    let found = compare(&[base, side("b", &[&[("x", 101.0)]])]);
+    assert_eq!(found.sides[0].repeats, 2);
+    assert_eq!(find(&found.jobs, "x").finding(1), Some(Finding::Noise));
+}
+
+#[test]
+fn different_jobs_are_said_and_summed_in_common_only() {
+    let found = compare(&[
+        side("a", &[&[("x", 10.0), ("y", 90.0)]]),
+        side("b", &[&[("x", 5.0)]]),
+    ]);
+    let common = find(&found.aggregate, "Sum of real times, 1 jobs in common");
+    assert!((common.ratios[0].unwrap().ratio - 0.5).abs() < 1e-12);
+    assert!(
+        found
+            .differences
+            .iter()
+            .any(|text| text.contains("different jobs"))
+    );
+    assert_eq!(find(&found.jobs, "y").values, [Some(90.0), None]);
+}

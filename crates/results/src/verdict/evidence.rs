@@ -1,0 +1,420 @@
+//! The evidence of a run, from what its directory holds.
+
+use std::collections::BTreeMap;
+
+use crate::assemble::disturbance::beyond_limits;
+use crate::run::{
+    Aggregate, ChannelResult, Disturbance, Event, EventKind, JobResult, Limit, RunPlan,
+    SustainedPeak, Verdict,
+};
+use crate::sample::Sample;
+use crate::thresholds::{Measure, Thresholds};
+
+use super::{Evidence, Measured, judge, limit};
+
+/// Above this cached share a run did not measure storage.
+const CACHED_SHARE_MAX: f64 = 0.05;
+
+/// From this share of what the engine reaches on tmpfs on, the engine and not the storage is the limit.
+const CEILING_NEAR: f64 = 0.90;
+
+/// Shorter jobs say more of start-up than of storage.
+const SPREAD_REAL_S_MIN: f64 = 10.0;
+
+const UNKNOWN: &str = "the throughput is not known: a job left no record of its steps, or the flush was not \
+                       measured";
+
+/// Everything that a verdict is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// What was planned.
+    pub plan: &'a RunPlan,
+    /// Jobs.
+    pub jobs: &'a [JobResult],
+    /// Channels.
+    pub channels: &'a BTreeMap<String, ChannelResult>,
+    /// All jobs together.
+    pub aggregate: &'a Aggregate,
+    /// What happened.
+    pub events: &'a [Event],
+    /// What each node did over time.
+    pub samples: &'a [(String, Vec<Sample>)],
+    /// Sustained peaks; where nothing was sampled means over the whole run stand for them.
+    pub sustained: Option<&'a SustainedPeak>,
+    /// What else happened on the nodes.
+    pub disturbances: &'a [Disturbance],
+}
+
+/// The verdict of a run, finished or not.
+pub fn of_run(facts: &Facts<'_>, thresholds: &Thresholds) -> Verdict {
+    judge(&evidence(facts), thresholds)
+}
+
+fn evidence(facts: &Facts<'_>) -> Evidence {
+    let plan = facts.plan;
+    let mut doubts: Vec<String> = incomplete(facts.jobs, facts.events).into_iter().collect();
+    if !plan.demonstration {
+        doubts.extend(unproven(facts));
+        doubts.extend(beyond_limits(facts.disturbances));
+    }
+    let limited_by = limit::of_run(facts.samples, facts.channels);
+    Evidence {
+        saturating: plan.saturating,
+        demonstration: plan.demonstration,
+        failure: failure(facts.jobs, facts.events),
+        doubts,
+        measures: measures(facts, limited_by.as_ref()),
+        limited_by,
+    }
+}
+
+fn measures(facts: &Facts<'_>, limited_by: Option<&Limit>) -> BTreeMap<Measure, Measured> {
+    let mut all = BTreeMap::from([
+        (
+            Measure::JobsFailed,
+            Measured::of(count(facts.jobs, has_failed)),
+        ),
+        (
+            Measure::JobsNotVerified,
+            Measured::of(count(facts.jobs, |job| job.verified.is_none())),
+        ),
+        (Measure::CpuReal, cpu_real(facts)),
+        (Measure::TimeInIo, time_in_io(facts)),
+        (Measure::Elongation, elongation(facts)),
+        (Measure::Spread, spread(facts)),
+        (
+            Measure::Growth,
+            Measured::absent("one number of nodes was run"),
+        ),
+        (Measure::MetadataLatency, longest_of_class(facts, "latency")),
+        (Measure::Response, response(facts)),
+    ]);
+    all.extend(throughput(facts, limited_by));
+    all
+}
+
+fn count(jobs: &[JobResult], which: impl Fn(&JobResult) -> bool) -> f64 {
+    jobs.iter().filter(|job| which(job)).count() as f64
+}
+
+/// Ended with errors. What a signal ended may have been ended by anybody: it did not finish.
+fn has_failed(job: &JobResult) -> bool {
+    job.exit.is_some_and(|exit| exit > 1)
+}
+
+/// Throughput of all channels, of permanent data, and of WORK with utility files, MB/s.
+struct Rates {
+    total: f64,
+    shared: f64,
+    work: f64,
+    basis: &'static str,
+}
+
+/// Sustained peaks, or means over the whole run where memory was not sampled: what the page cache took in
+/// would count as moved otherwise.
+fn rates(facts: &Facts<'_>) -> Option<Rates> {
+    // What a job without a record moved is unknown, and so is every rate.
+    facts.aggregate.bytes_moved?;
+    let total = facts.aggregate.mb_per_s_flushed?;
+    if let Some(rates) = facts.sustained.and_then(sustained) {
+        return Some(rates);
+    }
+    let seconds = facts.aggregate.elapsed_s? + facts.aggregate.flush_s?;
+    let mean = |names: [&str; 2]| {
+        let found = names.iter().filter_map(|name| facts.channels.get(*name));
+        let bytes: u64 = found.map(|one| one.read_bytes + one.write_bytes).sum();
+        bytes as f64 / 1e6 / seconds
+    };
+    Some(Rates {
+        total,
+        shared: mean(["input", "output"]),
+        work: mean(["work", "util"]),
+        basis: "mean over the whole run, flush included",
+    })
+}
+
+fn sustained(peak: &SustainedPeak) -> Option<Rates> {
+    let served = peak.mb_per_s.filter(|served| *served > 0.0)?;
+    let total = peak.settled_mb_per_s?.min(served);
+    // Which channel's bytes stayed in memory is not known: all are taken to have been cut alike.
+    let part = total / served;
+    Some(Rates {
+        total,
+        shared: peak.shared_mb_per_s? * part,
+        work: peak.work_mb_per_s? * part,
+        basis: "highest mean over 60 s, or 2 % of the run if that is longer, without what stayed in the page \
+                cache",
+    })
+}
+
+/// The three figures of capability.
+fn throughput(facts: &Facts<'_>, limited_by: Option<&Limit>) -> [(Measure, Measured); 3] {
+    let cores = f64::from(facts.plan.cores.max(1));
+    let rates = rates(facts);
+    let basis = rates.as_ref().map(|rates| rates.basis);
+    let total = rates.as_ref().map(|rates| rates.total);
+    let shared = rates.as_ref().map(|rates| rates.shared);
+    let work = rates.as_ref().map(|rates| rates.work);
+    let only_if_met = held_down(facts, total, limited_by);
+    let measured = |value: Option<f64>, only_if_met: Option<String>| match value {
+        Some(value) => Measured {
+            value: Some(value),
+            basis,
+            only_if_met,
+            ..Measured::default()
+        },
+        None => Measured::absent(UNKNOWN),
+    };
+    let share = shared
+        .zip(total)
+        .map(|(shared, total)| shared / total * 100.0);
+    // Half of a sort's bytes go to WORK: what permanent data alone could do is not shown by less.
+    let mix = share
+        .filter(|share| *share < 95.0)
+        .map(|share| format!("only {share:.0} % of the load went to permanent data"));
+    let ratio = work.zip(shared.filter(|shared| *shared > 0.0));
+    let ratio = ratio.map(|(work, shared)| work / shared);
+    [
+        (
+            Measure::TotalPerCore,
+            measured(total.map(|total| total / cores), only_if_met.clone()),
+        ),
+        (
+            Measure::SharedPerCore,
+            measured(
+                shared.map(|shared| shared / cores),
+                only_if_met.or(mix.filter(|_| total.is_some_and(|total| total / cores >= 100.0))),
+            ),
+        ),
+        (
+            Measure::WorkOverShared,
+            measured(
+                ratio,
+                Some("the load itself decides what share of it goes to WORK".to_owned()),
+            ),
+        ),
+    ]
+}
+
+/// Why a low throughput would not be the storage's.
+fn held_down(facts: &Facts<'_>, total: Option<f64>, limited_by: Option<&Limit>) -> Option<String> {
+    let ceiling = facts
+        .plan
+        .ceiling
+        .as_ref()
+        .and_then(|ceiling| ceiling.mb_per_s);
+    if let Some((total, ceiling)) = total.zip(ceiling)
+        && total >= ceiling * CEILING_NEAR
+    {
+        return Some(format!(
+            "the engine, not the storage, was the limit: on tmpfs it reaches {ceiling:.0} MB/s, here {total:.0}"
+        ));
+    }
+    let limit = limited_by.filter(|_| limit::is_cpu(limited_by))?;
+    Some(format!(
+        "the processors of {}, not the storage, were the limit: {}",
+        limit.name, limit.evidence
+    ))
+}
+
+/// Why figures that depend on how fast programs compute cannot be judged.
+fn unpaced(plan: &RunPlan) -> Option<String> {
+    let paced = plan.pace.as_deref().is_some_and(|pace| pace != "none");
+    (!paced).then(|| {
+        "the run is not paced: its programs compute faster than SAS does, so that they wait for a larger \
+         share of their time"
+            .to_owned()
+    })
+}
+
+fn cpu_real(facts: &Facts<'_>) -> Measured {
+    Measured {
+        value: facts.aggregate.cpu_real_mean_of_ratios,
+        not_shown: unpaced(facts.plan),
+        limited_by: limit::job_class(facts.jobs),
+        ..Measured::default()
+    }
+}
+
+fn time_in_io(facts: &Facts<'_>) -> Measured {
+    let known = facts
+        .jobs
+        .iter()
+        .filter_map(|job| Some((job.blocked_s?, job.real_s?)));
+    let (blocked_s, real_s) = known.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    Measured {
+        value: (real_s > 0.0).then(|| blocked_s / real_s),
+        not_shown: unpaced(facts.plan),
+        limited_by: limit::job_class(facts.jobs),
+        ..Measured::default()
+    }
+}
+
+fn elongation(facts: &Facts<'_>) -> Measured {
+    let Some(ceiling) = &facts.plan.ceiling else {
+        return Measured::absent("what the jobs take on tmpfs was not measured");
+    };
+    let pairs = facts.jobs.iter().filter_map(|job| {
+        let alone = ceiling.real_s.get(&job.name)?;
+        Some((job.real_s?, *alone))
+    });
+    let (here, alone) = pairs.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    if alone <= 0.0 {
+        return Measured::absent("no job was measured on tmpfs");
+    }
+    Measured {
+        limited_by: limit::job_class(facts.jobs),
+        ..Measured::of(here / alone)
+    }
+}
+
+/// The largest ratio of longest to shortest among jobs that are equal: the same job in other batches or on
+/// other nodes, or jobs of one kind, size and launch time.
+fn spread(facts: &Facts<'_>) -> Measured {
+    let mut groups: BTreeMap<(String, u64), Vec<(&JobResult, f64)>> = BTreeMap::new();
+    // Batches follow each other, each with the jobs of the plan in their order.
+    for (plan, job) in facts.plan.jobs.iter().cycle().zip(facts.jobs) {
+        let Some(real_s) = job.real_s.filter(|real_s| *real_s >= SPREAD_REAL_S_MIN) else {
+            continue;
+        };
+        let stem = job.name.trim_end_matches(|c: char| c.is_ascii_digit());
+        // Ten seconds apart is not together.
+        let together = format!("{stem} {:?} {:.0}", job.class, plan.offset_s / 10.0);
+        let group = groups.entry((together, plan.input_bytes)).or_default();
+        group.push((job, real_s));
+    }
+    let times = |group: &[(&JobResult, f64)], pick: fn(f64, f64) -> f64| {
+        group.iter().map(|(_, real_s)| *real_s).reduce(pick)
+    };
+    let ratio =
+        |group: &Vec<(&JobResult, f64)>| Some(times(group, f64::max)? / times(group, f64::min)?);
+    let widest = groups
+        .values()
+        .filter(|group| group.len() > 1)
+        .filter_map(|group| Some((group, ratio(group)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((group, value)) = widest else {
+        return Measured::absent("no jobs of 10 s or more were equal and launched together");
+    };
+    let slowest = group.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let limited_by = slowest.map(|(job, real_s)| Limit {
+        kind: "node".to_owned(),
+        name: job.node.clone(),
+        evidence: format!(
+            "{} took {real_s:.0} s, {value:.2} times the shortest of its kind",
+            job.name
+        ),
+        relief: "look at what else this node and its links do; equal shares for equal jobs"
+            .to_owned(),
+    });
+    Measured {
+        limited_by,
+        ..Measured::of(value)
+    }
+}
+
+fn longest_of_class(facts: &Facts<'_>, class: &str) -> Measured {
+    let jobs = facts
+        .jobs
+        .iter()
+        .filter(|job| job.class.as_deref() == Some(class));
+    let longest = jobs.filter_map(|job| job.real_s).reduce(f64::max);
+    longest.map_or_else(
+        || Measured::absent(format!("no job of class {class} was run")),
+        Measured::of,
+    )
+}
+
+/// The longest that a user waited in all: a job's time without what its program asked to sleep.
+fn response(facts: &Facts<'_>) -> Measured {
+    let of_class = |job: &&JobResult| job.class.as_deref() == Some("interactive");
+    let waits = facts.jobs.iter().filter(of_class);
+    let longest = waits
+        .filter_map(|job| Some(job.real_s? - job.sleep_s?))
+        .reduce(f64::max);
+    longest.map_or_else(
+        || {
+            Measured::absent(
+                "no job of class interactive was run, or its thinking time is not known",
+            )
+        },
+        Measured::of,
+    )
+}
+
+fn interrupted(events: &[Event]) -> bool {
+    events
+        .iter()
+        .any(|event| event.event == EventKind::Interrupted)
+}
+
+/// Something went wrong that is no interruption.
+fn failure(jobs: &[JobResult], events: &[Event]) -> Option<String> {
+    let errors = jobs
+        .iter()
+        .find(|job| job.exit.is_some_and(|exit| exit > 1));
+    if let Some(job) = errors.filter(|_| !interrupted(events)) {
+        return Some(format!("job {} ended with errors; see its log", job.name));
+    }
+    let wrong = jobs.iter().find(|job| !job.findings.is_empty())?;
+    Some(format!("job {}: {}", wrong.name, wrong.findings.join("; ")))
+}
+
+/// The run stopped before it could show anything.
+fn incomplete(jobs: &[JobResult], events: &[Event]) -> Option<String> {
+    if interrupted(events) {
+        return Some("the run was interrupted".to_owned());
+    }
+    let count = |which: fn(&JobResult) -> bool| jobs.iter().filter(|job| which(job)).count();
+    let all = jobs.len();
+    match (
+        count(|job| job.exit.is_none()),
+        count(|job| job.verified.is_none()),
+    ) {
+        (0, 0) => None,
+        (0, unverified) => Some(format!(
+            "the outputs of {unverified} of {all} jobs were not verified"
+        )),
+        (unfinished, _) => Some(format!("{unfinished} of {all} jobs did not finish")),
+    }
+}
+
+/// Why the figures say nothing of the storage, if they do not.
+fn unproven(facts: &Facts<'_>) -> Option<String> {
+    let plan = facts.plan;
+    let few = plan.saturating && at_once(plan) < u64::from(plan.cores);
+    let reason = if !plan.qualifying {
+        "all files together are less than three times the memory: caches may have helped"
+    } else if few {
+        "there were fewer jobs at once than cores: the storage was not asked for enough"
+    } else if plan.saturating && facts.aggregate.mb_per_s_flushed.is_none() {
+        UNKNOWN
+    } else if !plan.cold {
+        "the start was warm"
+    } else if !was_cold(facts.aggregate, facts.events) {
+        "the input was not shown to be out of the cache at the start"
+    } else {
+        return None;
+    };
+    Some(reason.to_owned())
+}
+
+/// Jobs that could run at once.
+fn at_once(plan: &RunPlan) -> u64 {
+    let jobs = plan.jobs.len() as u64;
+    let allowed = plan.parameters.get("concurrency");
+    allowed.map_or(jobs, |allowed| jobs.min(*allowed))
+}
+
+/// Little of the input was cached; where the file system cannot tell, dropping all caches counts.
+fn was_cold(aggregate: &Aggregate, events: &[Event]) -> bool {
+    match aggregate.cached_share {
+        Some(share) => share <= CACHED_SHARE_MAX,
+        None => events
+            .iter()
+            .any(|event| event.caches_dropped == Some(true)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,334 @@
+//! What a run must have to pass, and what it is called otherwise.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::run::{JobPlan, Time};
+
+fn plan() -> RunPlan {
+    RunPlan {
+        schema: crate::SCHEMA.to_owned(),
+        program: String::new(),
+        run: "r".to_owned(),
+        suite: "s".to_owned(),
+        scale: 1.0,
+        time_scale: 1.0,
+        parameters: BTreeMap::new(),
+        variant: None,
+        saturating: true,
+        staged_bytes: Some(1),
+        scale_reason: String::new(),
+        demonstration: false,
+        qualifying: true,
+        notes: Vec::new(),
+        seed: 1,
+        started_unix_s: 0.0,
+        node: "n".to_owned(),
+        cores: 1,
+        cores_basis: String::new(),
+        memory_bytes: 1,
+        cold: true,
+        options: BTreeMap::new(),
+        directories: BTreeMap::new(),
+        verify: "full".to_owned(),
+        wall_limit_s: None,
+        duration_s: None,
+        series: None,
+        pace: None,
+        ceiling: None,
+        sizes: Vec::new(),
+        jobs: vec![JobPlan {
+            name: "j".to_owned(),
+            offset_s: 0.0,
+            input_bytes: 1,
+            symbols: BTreeMap::new(),
+            class: None,
+            persona: None,
+            options: BTreeMap::new(),
+        }],
+    }
+}
+
+fn job() -> JobResult {
+    JobResult {
+        name: "j".to_owned(),
+        batch: 1,
+        node: "n".to_owned(),
+        real_s: Some(1.0),
+        user_s: Some(0.1),
+        system_s: Some(0.1),
+        exit: Some(0),
+        verified: Some(true),
+        findings: Vec::new(),
+        class: None,
+        memory_bytes: None,
+        blocked_s: None,
+        sleep_s: None,
+        read_bytes: Some(1),
+        write_bytes: Some(1),
+        device_read_bytes: Some(1),
+        sorted_bytes: 1,
+        sort_runs: 1,
+        launched_s: Some(0.0),
+        late_s: Some(0.0),
+        error: None,
+    }
+}
+
+fn aggregate() -> Aggregate {
+    Aggregate {
+        elapsed_s: Some(0.5),
+        flush_s: Some(0.5),
+        bytes_moved: Some(150_000_000),
+        mb_per_s_flushed: Some(150.0),
+        cached_share: Some(0.0),
+        ..Aggregate::default()
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rates of tests are small and whole"
+)]
+fn verdict(
+    plan: &RunPlan,
+    jobs: &[JobResult],
+    aggregate: &Aggregate,
+    events: &[Event],
+    disturbances: &[Disturbance],
+) -> Verdict {
+    // Half of a sort's bytes are permanent data.
+    let bytes = aggregate
+        .mb_per_s_flushed
+        .map_or(0, |rate| (rate / 2.0) as u64 * 1_000_000);
+    let channel = ChannelResult {
+        read_bytes: bytes,
+        ..ChannelResult::default()
+    };
+    let channels = ["input", "util"].map(|name| (name.to_owned(), channel.clone()));
+    let facts = Facts {
+        plan,
+        jobs,
+        channels: &channels.into(),
+        aggregate,
+        events,
+        samples: &[],
+        sustained: None,
+        disturbances,
+    };
+    of_run(&facts, &Thresholds::published())
+}
+
+fn check(plan: &RunPlan, job: JobResult, aggregate: &Aggregate, events: &[Event]) -> String {
+    verdict(plan, &[job], aggregate, events, &[]).result
+}
+
+#[test]
+fn a_whole_cold_qualifying_verified_run_passes_or_fails_by_its_figure() {
+    assert_eq!(check(&plan(), job(), &aggregate(), &[]), "pass");
+    let between = Aggregate {
+        mb_per_s_flushed: Some(120.0),
+        ..aggregate()
+    };
+    let verdict = verdict(&plan(), &[job()], &between, &[], &[]);
+    assert!(
+        verdict.reason.contains("wanted but not met") && verdict.reason.contains("at least 150"),
+        "{}",
+        verdict.reason
+    );
+    let slow = Aggregate {
+        mb_per_s_flushed: Some(99.0),
+        ..aggregate()
+    };
+    assert_eq!(check(&plan(), job(), &slow, &[]), "fail");
+}
+
+/// What is wrong with a run, and how it comes about.
+type Flaw = (
+    &'static str,
+    fn(&mut RunPlan, &mut JobResult, &mut Aggregate),
+);
+
+const FLAWS: [Flaw; 9] = [
+    ("small", |plan, _, _| plan.qualifying = false),
+    ("warm", |plan, _, _| plan.cold = false),
+    ("few jobs", |plan, _, _| plan.cores = 2),
+    ("few at once", |plan, _, _| {
+        plan.cores = 2;
+        plan.jobs.push(plan.jobs[0].clone());
+        plan.parameters.insert("concurrency".to_owned(), 1);
+    }),
+    ("unverified", |_, job, _| job.verified = None),
+    ("unfinished", |_, job, _| job.exit = None),
+    ("cached", |_, _, all| all.cached_share = Some(0.5)),
+    ("cached or not is unknown", |_, _, all| {
+        all.cached_share = None;
+    }),
+    ("no figure", |_, _, all| all.mb_per_s_flushed = None),
+];
+
+#[test]
+fn anything_less_is_inconclusive() {
+    for (what, spoil) in FLAWS {
+        let (mut plan, mut job, mut all) = (plan(), job(), aggregate());
+        spoil(&mut plan, &mut job, &mut all);
+        assert_eq!(check(&plan, job, &all, &[]), "inconclusive", "{what}");
+    }
+}
+
+#[test]
+fn a_mixed_load_shows_no_capability() {
+    let mixed = RunPlan {
+        saturating: false,
+        ..plan()
+    };
+    assert_eq!(check(&mixed, job(), &aggregate(), &[]), "not_shown");
+}
+
+#[test]
+fn jobs_ended_by_an_interruption_are_no_failure() {
+    let events = [Event::new(Time::default(), EventKind::Interrupted)];
+    let ended = JobResult {
+        exit: Some(143),
+        ..job()
+    };
+    assert_eq!(check(&plan(), ended, &aggregate(), &events), "inconclusive");
+}
+
+#[test]
+fn dropping_all_caches_counts_where_the_file_system_cannot_tell() {
+    let mut dropped = Event::new(Time::default(), EventKind::Evicted);
+    dropped.caches_dropped = Some(true);
+    let unknown = Aggregate {
+        cached_share: None,
+        ..aggregate()
+    };
+    assert_eq!(check(&plan(), job(), &unknown, &[dropped]), "pass");
+}
+
+#[test]
+fn errors_and_wrong_outputs_fail_whatever_else_holds() {
+    let errors = JobResult {
+        exit: Some(2),
+        ..job()
+    };
+    let wrong = JobResult {
+        verified: Some(false),
+        findings: vec!["x".into()],
+        ..job()
+    };
+    for job in [errors, wrong] {
+        let small = RunPlan {
+            demonstration: true,
+            ..plan()
+        };
+        assert_eq!(check(&small, job, &aggregate(), &[]), "fail");
+    }
+}
+
+#[test]
+fn a_saturating_run_does_not_judge_feeding_and_a_mixed_one_no_capability() {
+    let parts = |saturating| {
+        let plan = RunPlan {
+            saturating,
+            ..plan()
+        };
+        let verdict = verdict(&plan, &[job()], &aggregate(), &[], &[]);
+        (
+            verdict.capability.unwrap().result,
+            verdict.feeding.unwrap().result,
+        )
+    };
+    assert_eq!(parts(true), ("pass".to_owned(), "not_shown".to_owned()));
+    // Unpaced, so that CPU/real cannot be judged either.
+    assert_eq!(
+        parts(false),
+        ("not_shown".to_owned(), "not_shown".to_owned())
+    );
+}
+
+#[test]
+fn a_paced_mixed_run_is_judged_by_whether_its_jobs_waited() {
+    let paced = RunPlan {
+        saturating: false,
+        pace: Some("sas".to_owned()),
+        ..plan()
+    };
+    for (ratio, result) in [(1.2, "pass"), (0.8, "fail")] {
+        let all = Aggregate {
+            cpu_real_mean_of_ratios: Some(ratio),
+            ..aggregate()
+        };
+        let job = JobResult {
+            class: Some("analytics".to_owned()),
+            blocked_s: Some(0.4),
+            ..job()
+        };
+        let verdict = verdict(&paced, &[job], &all, &[], &[]);
+        assert_eq!(verdict.result, result, "{}", verdict.reason);
+        let found = verdict
+            .requirements
+            .iter()
+            .find(|one| one.id == "cpu-real")
+            .unwrap();
+        let limit = found.limited_by.as_ref().map(|limit| &*limit.name);
+        assert_eq!(limit, (result == "fail").then_some("analytics"));
+    }
+}
+
+#[test]
+fn near_the_ceiling_of_the_engine_a_low_throughput_is_not_the_storages() {
+    let limited = RunPlan {
+        ceiling: Some(crate::run::Ceiling {
+            mb_per_s: Some(95.0),
+            ..Default::default()
+        }),
+        ..plan()
+    };
+    let slow = Aggregate {
+        mb_per_s_flushed: Some(90.0),
+        ..aggregate()
+    };
+    let verdict = verdict(&limited, &[job()], &slow, &[], &[]);
+    assert_eq!(verdict.result, "inconclusive");
+    assert!(
+        verdict.reason.contains("the engine, not the storage"),
+        "{}",
+        verdict.reason
+    );
+}
+
+#[test]
+fn a_demonstration_gives_no_verdict() {
+    let small = RunPlan {
+        demonstration: true,
+        qualifying: false,
+        ..plan()
+    };
+    let verdict = verdict(&small, &[job()], &aggregate(), &[], &[]);
+    assert_eq!(
+        (&*verdict.result, &*verdict.reason),
+        ("not_shown", "demonstration: no verdict")
+    );
+    let judged = |one: &&crate::run::Requirement| one.result != "not_shown";
+    let judged: Vec<&str> = verdict
+        .requirements
+        .iter()
+        .filter(judged)
+        .map(|one| &*one.id)
+        .collect();
+    assert_eq!(judged, ["jobs-failed", "jobs-not-verified"]);
+}
+
+#[test]
+fn a_disturbed_run_shows_nothing() {
+    let disturbance = Disturbance {
+        exceeded: true,
+        statement: "other programs took 9 s".to_owned(),
+        ..Disturbance::default()
+    };
+    let verdict = verdict(&plan(), &[job()], &aggregate(), &[], &[disturbance]);
+    assert_eq!(verdict.result, "inconclusive");
+    assert!(verdict.reason.contains("took 9 s"), "{}", verdict.reason);
+}

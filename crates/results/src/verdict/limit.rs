@@ -1,0 +1,237 @@
+//! What limited a run, as far as samples and step records tell.
+
+use std::collections::BTreeMap;
+
+use crate::run::{ChannelResult, JobResult, Limit};
+use crate::sample::Sample;
+
+/// From this share of their time on, processors, devices and links count as busy.
+const BUSY: f64 = 0.90;
+
+/// A link that carries this share of its speed is full: headers take the rest.
+const LINK_FULL: f64 = 0.85;
+
+/// What was busy while jobs were running: processors first, since a run that they limit shows nothing of
+/// storage, then links, devices and servers, and where nothing was sampled the channel that jobs waited
+/// for longest.
+pub(super) fn of_run(
+    samples: &[(String, Vec<Sample>)],
+    channels: &BTreeMap<String, ChannelResult>,
+) -> Option<Limit> {
+    processors(samples)
+        .or_else(|| links(samples))
+        .or_else(|| devices(samples))
+        .or_else(|| servers(samples))
+        .or_else(|| waited_for(channels))
+}
+
+/// The class of jobs that was inside file operations for the largest share of its time.
+pub(super) fn job_class(jobs: &[JobResult]) -> Option<Limit> {
+    let mut classes: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for job in jobs {
+        let (Some(class), Some(blocked_s), Some(real_s)) = (&job.class, job.blocked_s, job.real_s)
+        else {
+            continue;
+        };
+        let sums = classes.entry(class).or_default();
+        *sums = (sums.0 + blocked_s, sums.1 + real_s);
+    }
+    let share = |sums: &(f64, f64)| sums.0 / sums.1;
+    let (class, sums) = classes
+        .iter()
+        .filter(|(_, sums)| sums.1 > 0.0)
+        .max_by(|a, b| share(a.1).total_cmp(&share(b.1)))?;
+    Some(Limit {
+        kind: "job_class".to_owned(),
+        name: (*class).to_owned(),
+        evidence: format!(
+            "inside file operations for {:.0} % of its time",
+            share(sums) * 100.0
+        ),
+        relief: "a faster store for what these jobs read and write, or fewer of them at once"
+            .to_owned(),
+    })
+}
+
+/// Whether the processors were the limit.
+pub(super) fn is_cpu(limit: Option<&Limit>) -> bool {
+    limit.is_some_and(|limit| limit.kind == "cpu")
+}
+
+/// Samples in which jobs were running.
+fn busy(samples: &[(String, Vec<Sample>)]) -> impl Iterator<Item = (&String, &Sample)> {
+    let all = samples.iter();
+    all.flat_map(|(node, samples)| samples.iter().map(move |one| (node, one)))
+        .filter(|(_, sample)| sample.running > 0 && sample.interval_s > 0.0)
+}
+
+/// Mean over time of something's share, by name; the largest.
+fn largest(shares: impl Iterator<Item = (String, f64, f64)>) -> Option<(String, f64)> {
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for (name, share, seconds) in shares {
+        let sum = sums.entry(name).or_default();
+        *sum = (sum.0 + share * seconds, sum.1 + seconds);
+    }
+    sums.into_iter()
+        .map(|(name, (weighted, seconds))| (name, weighted / seconds))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
+    let shares = busy(samples).filter_map(|(node, sample)| {
+        let cpu = sample.cpu.as_ref()?;
+        let used = cpu.user_s + cpu.system_s + cpu.steal_s;
+        let all = used + cpu.iowait_s + cpu.idle_s;
+        (all > 0.0).then(|| (node.clone(), used / all, sample.interval_s))
+    });
+    let (node, share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
+    Some(Limit {
+        kind: "cpu".to_owned(),
+        name: node,
+        evidence: format!("processors busy {:.0} % of the time", share * 100.0),
+        relief: "more or faster cores; storage was not the limit".to_owned(),
+    })
+}
+
+fn links(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
+    let shares = busy(samples).flat_map(|(node, sample)| {
+        sample.network.iter().filter_map(move |(name, link)| {
+            let speed = link.link_mb_per_s.filter(|speed| *speed > 0.0)?;
+            // Each direction has the whole speed.
+            let bytes = link.received_bytes.max(link.sent_bytes) as f64;
+            let share = bytes / 1e6 / sample.interval_s / speed;
+            Some((format!("{name} of {node}"), share, sample.interval_s))
+        })
+    });
+    let (name, share) = largest(shares).filter(|(_, share)| *share >= LINK_FULL)?;
+    Some(Limit {
+        kind: "link".to_owned(),
+        name,
+        evidence: format!("{:.0} % of the link's speed used on average", share * 100.0),
+        relief: "faster or more links (bonding, nconnect), or more nodes".to_owned(),
+    })
+}
+
+fn devices(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
+    let shares = busy(samples).flat_map(|(node, sample)| {
+        sample.devices.iter().map(move |(name, device)| {
+            let share = device.busy_s / sample.interval_s;
+            (format!("{name} of {node}"), share, sample.interval_s)
+        })
+    });
+    let (name, share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
+    Some(Limit {
+        kind: "device".to_owned(),
+        name,
+        evidence: format!(
+            "had requests outstanding {:.0} % of the time",
+            share * 100.0
+        ),
+        relief: "more devices to stripe over, faster ones, or WORK on devices of its own"
+            .to_owned(),
+    })
+}
+
+/// A server that calls waited for on average more than one at a time.
+fn servers(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
+    let shares = busy(samples).flat_map(|(node, sample)| {
+        sample.mounts.iter().map(move |(mount, calls)| {
+            let outstanding = calls.operation_s / sample.interval_s;
+            (format!("{mount} of {node}"), outstanding, sample.interval_s)
+        })
+    });
+    let (name, outstanding) = largest(shares).filter(|(_, outstanding)| *outstanding >= 1.0)?;
+    Some(Limit {
+        kind: "server".to_owned(),
+        name,
+        evidence: format!(
+            "{outstanding:.1} calls of the server outstanding on average, links not full"
+        ),
+        relief: "a faster server or more of its nodes; more connections (nconnect)".to_owned(),
+    })
+}
+
+fn waited_for(channels: &BTreeMap<String, ChannelResult>) -> Option<Limit> {
+    let waited = |channel: &ChannelResult| channel.blocked_s.filter(|seconds| *seconds > 0.0);
+    let all: f64 = channels.values().filter_map(waited).sum();
+    let (name, seconds) = channels
+        .iter()
+        .filter_map(|(name, channel)| Some((name, waited(channel)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let relief = match &**name {
+        "work" | "util" => "a faster local file system for WORK and utility files",
+        _ => "faster storage of permanent data",
+    };
+    Some(Limit {
+        kind: "channel".to_owned(),
+        name: name.clone(),
+        evidence: format!(
+            "{:.0} % of the time inside file operations",
+            seconds / all * 100.0
+        ),
+        relief: relief.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{CpuSample, DeviceSample, NetworkSample};
+
+    fn sample(busy_cpu: f64, busy_device: f64, link_mb: u64) -> Vec<(String, Vec<Sample>)> {
+        let sample = Sample {
+            at_s: 1.0,
+            interval_s: 1.0,
+            running: 1,
+            cpu: Some(CpuSample {
+                user_s: busy_cpu,
+                idle_s: 1.0 - busy_cpu,
+                ..CpuSample::default()
+            }),
+            devices: BTreeMap::from([(
+                "sda".to_owned(),
+                DeviceSample {
+                    busy_s: busy_device,
+                    ..DeviceSample::default()
+                },
+            )]),
+            network: BTreeMap::from([(
+                "eth0".to_owned(),
+                NetworkSample {
+                    received_bytes: link_mb * 1_000_000,
+                    sent_bytes: 0,
+                    link_mb_per_s: Some(1250.0),
+                },
+            )]),
+            ..Sample::default()
+        };
+        vec![("n1".to_owned(), vec![sample])]
+    }
+
+    fn kind(samples: &[(String, Vec<Sample>)]) -> Option<String> {
+        of_run(samples, &BTreeMap::new()).map(|limit| format!("{} {}", limit.kind, limit.name))
+    }
+
+    #[test]
+    fn what_was_busy_is_named() {
+        assert_eq!(kind(&sample(0.95, 1.0, 1200)).unwrap(), "cpu n1");
+        assert_eq!(kind(&sample(0.5, 1.0, 1200)).unwrap(), "link eth0 of n1");
+        assert_eq!(kind(&sample(0.5, 1.0, 100)).unwrap(), "device sda of n1");
+        assert_eq!(kind(&sample(0.5, 0.5, 100)), None);
+    }
+
+    #[test]
+    fn without_samples_it_is_the_channel_waited_for_longest() {
+        let channel = |seconds| ChannelResult {
+            blocked_s: Some(seconds),
+            ..ChannelResult::default()
+        };
+        let channels = BTreeMap::from([
+            ("input".to_owned(), channel(1.0)),
+            ("work".to_owned(), channel(3.0)),
+        ]);
+        let limit = of_run(&[], &channels).unwrap();
+        assert_eq!((&*limit.kind, &*limit.name), ("channel", "work"));
+        assert!(limit.evidence.starts_with("75 %"), "{}", limit.evidence);
+    }
+}
