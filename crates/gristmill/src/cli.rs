@@ -43,6 +43,8 @@ pub enum Verb {
     Data(DataArgs),
     /// Print the tables of runs, finished or not
     Report(ReportArgs),
+    /// Set runs, or runs and papers, side by side: ratios, and what of them is noise
+    Compare(CompareArgs),
     /// Put an event, such as a failover, on the timeline of a run that is on its way
     Mark(MarkArgs),
     /// List what Gristmill staged or left below a directory, and remove it with --yes
@@ -174,15 +176,42 @@ pub enum SuitesVerb {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Run directories
+    /// Run directories, or papers: `paper:isilon` for all tables of one, `paper:isilon-f810` for a run of it
     #[arg(required = true)]
     pub runs: Vec<PathBuf>,
     /// Print what the nodes did second by second instead: as vmstat or iostat do, or by channel
     #[arg(long, value_name = "VIEW", conflicts_with = "json")]
     pub view: Option<ViewKind>,
-    /// Print the results as JSON, one a line
+    /// Print the results with all tables as JSON, one a line
     #[arg(long)]
     pub json: bool,
+    /// Write every table as CSV below this directory, or print the one of this name
+    #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
+    pub csv: Option<PathBuf>,
+    /// Judge by the requirements of this file in place of the published ones
+    #[arg(long, value_name = "FILE")]
+    pub thresholds: Option<PathBuf>,
+    /// Pack the run directory for sending
+    #[arg(long, value_name = "FILE.tar.gz", conflicts_with_all = ["json", "csv"])]
+    pub bundle: Option<PathBuf>,
+    /// Replace names of hosts, users and paths in the bundle, and say which
+    #[arg(long, requires = "bundle")]
+    pub anonymise: bool,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// What to compare with the first of them: a run directory, several of one configuration joined by
+    /// commas, or a published run such as `paper:isilon-f810`
+    #[arg(required = true, num_args = 2..)]
+    pub sides: Vec<String>,
+    /// Print the comparison as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write every table as CSV below this directory, or print the one of this name
+    #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
+    pub csv: Option<PathBuf>,
 }
 
 /// Arguments of `mark`.

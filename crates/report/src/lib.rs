@@ -4,5 +4,7 @@
 
 pub mod measured;
 pub mod series;
+pub mod table;
 pub mod terminal;
+pub mod verdict;
 pub mod views;

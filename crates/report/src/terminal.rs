@@ -1,61 +1,163 @@
-//! The table of a run for a terminal: readable without colour, at most 100 columns wide.
-
-use std::fmt::Write;
+//! Reports for a terminal: readable without colour, the verdict first.
 
 use base::units::Bytes;
+use results::compare::Comparison;
 use results::node::NodeRecord;
-use results::run::{JobResult, RunPlan, RunResult};
+use results::reference::{Document, discrepancies};
+use results::run::{RunPlan, RunResult};
+use results::sample::Sample;
+use results::table::Table;
+use results::tables;
 
-/// A run's figures as text; `node` is what its samples were taken on.
-pub fn run(plan: &RunPlan, result: &RunResult, node: Option<&NodeRecord>) -> String {
-    let mut out = String::new();
-    heading(&mut out, plan);
-    jobs(&mut out, result);
-    channels(&mut out, result);
-    aggregate(&mut out, plan, result);
-    out += &crate::measured::lines(result, node);
-    let verdict = result.verdict.result.replace('_', " ");
-    line(
-        &mut out,
-        &format!("\nVerdict: {verdict}: {}", result.verdict.reason),
-    );
+use crate::table::{add, wrapped};
+use crate::{measured, table, verdict};
+
+/// Rows of a series over time that a terminal has room for.
+const SERIES_ROWS: usize = 24;
+
+/// A run: verdict, what was run, tables; `node` is what its samples were taken on.
+pub fn run(
+    plan: &RunPlan,
+    result: &RunResult,
+    node: Option<&NodeRecord>,
+    samples: &[(String, Vec<Sample>)],
+) -> String {
+    let mut out = verdict::text(&result.verdict);
+    out.push('\n');
+    out.push_str(&heading(plan));
+    let mut all = tables::of_run(plan, result, &[]);
+    // Jobs are listed in full already, and sums of one run stand among its totals.
+    let several = result
+        .jobs
+        .iter()
+        .any(|job| job.node != plan.node || job.batch > 1);
+    all.retain(|table| match &*table.id {
+        "job-runtimes" | "wall-and-system" => false,
+        "scalability" | "slowest-per-node" => several,
+        _ => true,
+    });
+    all.extend(tables::throughput_rows(samples, SERIES_ROWS));
+    for table in &all {
+        out.push('\n');
+        out.push_str(&table::text(table));
+    }
+    let measured = measured::lines(result, node);
+    if !measured.is_empty() {
+        out.push('\n');
+        out.push_str(&measured);
+    }
     out
 }
 
-fn line(out: &mut String, text: &str) {
-    writeln!(out, "{}", text.trim_end()).expect("writing to a String cannot fail");
+/// Runs side by side.
+pub fn comparison(comparison: &Comparison, tables: &[Table]) -> String {
+    let mut out = String::new();
+    for (at, side) in comparison.sides.iter().enumerate() {
+        let base = if at == 0 { "base  " } else { "      " };
+        let repeats = match side.repeats {
+            1 => "measured once".to_owned(),
+            repeats => format!("measured {repeats} times"),
+        };
+        add(
+            &mut out,
+            &format!("{base}{}: {}, {repeats}", side.label, side.title),
+        );
+        if let Some(source) = &side.source {
+            add(&mut out, &format!("        {source}"));
+        }
+    }
+    let mut list = |title: &str, texts: &[String]| {
+        if texts.is_empty() {
+            return;
+        }
+        add(&mut out, &format!("\n{title}"));
+        for text in texts {
+            for (at, line) in wrapped(text, 94).into_iter().enumerate() {
+                let mark = if at == 0 { "- " } else { "  " };
+                add(&mut out, &format!("  {mark}{line}"));
+            }
+        }
+    };
+    list("Findings", &comparison.statements);
+    list("What else differs", &comparison.differences);
+    for table in tables {
+        out.push('\n');
+        out.push_str(&table::text(table));
+    }
+    out
 }
 
-fn heading(out: &mut String, plan: &RunPlan) {
-    line(
-        out,
-        &format!("Suite {} on {} ({})", plan.suite, plan.node, plan.run),
-    );
-    line(
-        out,
-        &format!(
-            "  {}, {} of input, {} ({}), memory {}; {}",
-            counted(plan.jobs.len() as u64, "job"),
-            Bytes(
-                plan.staged_bytes
-                    .unwrap_or_else(|| { plan.jobs.iter().map(|job| job.input_bytes).sum() })
+/// A paper's own tables.
+pub fn paper(document: &Document) -> String {
+    let mut out = format!("{}\n", document.name());
+    for table in tables::of_paper(document) {
+        if table.id != "contradictions" {
+            out.push('\n');
+            out.push_str(&table::text(&table));
+        }
+    }
+    let found = discrepancies();
+    let found = found.iter().filter(|one| one.document == document.id);
+    for (at, one) in found.enumerate() {
+        if at == 0 {
+            add(&mut out, "\nWhere the paper contradicts itself");
+        }
+        let text = format!(
+            "{}, {}: printed {}, but {} ({})",
+            one.place, one.what, one.printed, one.found, one.why
+        );
+        for (at, line) in wrapped(&text, 94).iter().enumerate() {
+            let mark = if at == 0 { "- " } else { "  " };
+            add(&mut out, &format!("  {mark}{line}"));
+        }
+    }
+    if !document.statements.is_empty() {
+        out.push_str("\nWhat the text says of its figures\n");
+    }
+    for one in &document.statements {
+        add(
+            &mut out,
+            &format!(
+                "  {}: {}, factor {}: \"{}\"",
+                one.place, one.what, one.factor, one.says
             ),
-            counted(u64::from(plan.cores), "core"),
-            plan.cores_basis,
-            Bytes(plan.memory_bytes),
-            plan.scale_reason,
-        ),
-    );
-    let qualifying = if plan.qualifying {
+        );
+    }
+    out
+}
+
+fn heading(plan: &RunPlan) -> String {
+    let staged = plan
+        .staged_bytes
+        .unwrap_or_else(|| plan.jobs.iter().map(|job| job.input_bytes).sum());
+    let mut out = format!("Suite {} on {} ({})\n", plan.suite, plan.node, plan.run);
+    let mut line = |text: &str| {
+        for line in wrapped(text, 98) {
+            add(&mut out, &format!("  {line}"));
+        }
+    };
+    line(&format!(
+        "{}, {} of input, {} ({}), memory {}; {}",
+        counted(plan.jobs.len() as u64, "job"),
+        Bytes(staged),
+        counted(u64::from(plan.cores), "core"),
+        plan.cores_basis,
+        Bytes(plan.memory_bytes),
+        plan.scale_reason,
+    ));
+    line(if plan.qualifying {
         "qualifying run: all files together are at least three times the memory"
     } else {
         "not a qualifying run: all files together are less than three times the memory"
-    };
-    line(out, &format!("  {qualifying}"));
-    for note in &plan.notes {
-        line(out, &format!("  {note}"));
+    });
+    match plan.pace.as_deref() {
+        None | Some("none") => line("not paced: programs compute as fast as this engine can"),
+        Some(pace) => line(&format!("paced: {pace}")),
     }
-    line(out, "");
+    for note in &plan.notes {
+        line(note);
+    }
+    out
 }
 
 /// `1 job`, `2 jobs`.
@@ -67,155 +169,4 @@ fn counted(number: u64, what: &str) -> String {
 /// A figure, or a dash where nothing was measured.
 pub(crate) fn figure(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
-}
-
-fn jobs(out: &mut String, result: &RunResult) {
-    let width = result
-        .jobs
-        .iter()
-        .map(|job| job.name.len())
-        .max()
-        .unwrap_or(3)
-        .max(9);
-    line(
-        out,
-        &format!(
-            "{:<width$} {:>9} {:>9} {:>9} {:>9} {:>9} {:>5}  {}",
-            "Job", "real s", "user s", "system s", "CPU/real", "MB/s", "runs", "verified"
-        ),
-    );
-    for job in &result.jobs {
-        let cpu = job
-            .user_s
-            .zip(job.system_s)
-            .map(|(user, system)| user + system);
-        let ratio = cpu
-            .zip(job.real_s.filter(|real| *real > 0.0))
-            .map(|(cpu, real)| cpu / real);
-        let moved = job
-            .read_bytes
-            .zip(job.write_bytes)
-            .map(|(read, written)| read + written);
-        let real = job.real_s.filter(|real| *real > 0.0);
-        let rate = moved
-            .zip(real)
-            .map(|(bytes, real)| bytes as f64 / 1e6 / real);
-        line(
-            out,
-            &format!(
-                "{:<width$} {:>9} {:>9} {:>9} {:>9} {:>9} {:>5}  {}",
-                job.name,
-                figure(job.real_s, 2),
-                figure(job.user_s, 2),
-                figure(job.system_s, 2),
-                figure(ratio, 2),
-                figure(rate, 1),
-                job.sort_runs,
-                state(job),
-            ),
-        );
-    }
-    line(out, "");
-}
-
-fn state(job: &JobResult) -> &'static str {
-    match (job.exit, job.verified) {
-        (None, _) if job.real_s.is_some() => "ended by a signal",
-        (None, _) => "did not finish",
-        (Some(2..), _) => "ended with errors",
-        (_, Some(true)) => "yes",
-        (_, Some(false)) => "NO",
-        (_, None) => "not checked",
-    }
-}
-
-fn channels(out: &mut String, result: &RunResult) {
-    line(
-        out,
-        &format!(
-            "{:<9} {:>12} {:>12} {:>9} {:>12}",
-            "Channel", "read", "written", "MB/s", "read:write"
-        ),
-    );
-    for (name, channel) in &result.channels {
-        let ratio = (channel.write_bytes > 0)
-            .then(|| channel.read_bytes as f64 / channel.write_bytes as f64);
-        line(
-            out,
-            &format!(
-                "{name:<9} {:>12} {:>12} {:>9} {:>12}",
-                Bytes(channel.read_bytes).to_string(),
-                Bytes(channel.write_bytes).to_string(),
-                figure(channel.mb_per_s, 1),
-                figure(ratio, 2),
-            ),
-        );
-    }
-    line(out, "");
-}
-
-/// Share of the bytes read that came from devices, %.
-fn device_share(result: &RunResult) -> Option<f64> {
-    let all = &result.aggregate;
-    let (device, read) = all.device_read_bytes.zip(all.read_bytes)?;
-    (read > 0).then(|| device as f64 / read as f64 * 100.0)
-}
-
-fn aggregate(out: &mut String, plan: &RunPlan, result: &RunResult) {
-    let all = &result.aggregate;
-    let rows = [
-        (
-            "Elapsed, first launch to last end",
-            figure(all.elapsed_s, 2),
-            "s",
-        ),
-        ("First job done after", figure(all.first_done_s, 2), "s"),
-        ("Sum of real times", figure(Some(all.real_s), 2), "s"),
-        ("Sum of user CPU times", figure(Some(all.user_s), 2), "s"),
-        (
-            "Sum of system CPU times",
-            figure(Some(all.system_s), 2),
-            "s",
-        ),
-        (
-            "CPU/real, mean of ratios",
-            figure(all.cpu_real_mean_of_ratios, 3),
-            "",
-        ),
-        (
-            "CPU/real, ratio of sums",
-            figure(all.cpu_real_ratio_of_sums, 3),
-            "",
-        ),
-        ("Throughput", figure(all.mb_per_s, 1), "MB/s"),
-        ("Flush after the last end", figure(all.flush_s, 2), "s"),
-        (
-            "Throughput, flush included",
-            figure(all.mb_per_s_flushed, 1),
-            "MB/s",
-        ),
-        (
-            "Throughput per core, flush included",
-            figure(all.mb_per_s_per_core, 1),
-            "MB/s",
-        ),
-        (
-            "Bytes moved per byte sorted",
-            figure(all.moved_per_sorted, 3),
-            "(4 when sorts spill)",
-        ),
-        (
-            "Read from devices, of all reads",
-            figure(device_share(result), 1),
-            "% (as the kernel counts; the rest came from caches)",
-        ),
-        (
-            "Input cached at the start",
-            figure(all.cached_share.map(|share| share * 100.0), 1),
-            if plan.cold { "%" } else { "% (warm start)" },
-        ),
-    ];
-    for (label, value, unit) in rows {
-        line(out, &format!("{label:<36} {value:>10} {unit}"));
-    }
 }

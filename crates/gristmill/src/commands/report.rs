@@ -1,9 +1,19 @@
-//! `gristmill report`: the tables of runs, finished or not.
+//! `gristmill report`: verdict and tables of runs, finished or not, and of papers.
+
+use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use report::views::View;
-use results::assemble::assemble;
-use results::run::RunDirectory;
+use results::assemble::{assemble_with, samples};
+use results::bundle::{Replacements, pack};
+use results::reference::{self, Document};
+use results::run::{RunDirectory, RunResult, Verdict};
+use results::subject::Subject;
+use results::table::Table;
+use results::thresholds::Thresholds;
+use results::{tables, verdict};
+use serde::Serialize;
 
 use crate::cli::{ReportArgs, ViewKind};
 use crate::exit::Exit;
@@ -11,28 +21,212 @@ use crate::ui;
 
 /// Runs the verb.
 pub fn run(args: &ReportArgs) -> Result<Exit> {
+    if let Some(bundle) = &args.bundle {
+        return send(args, bundle);
+    }
+    let thresholds = thresholds(args.thresholds.as_deref())?;
     let mut exit = Exit::Good;
     for path in &args.runs {
-        let directory = RunDirectory::open(path);
-        let explain = || format!("failed to report on {}", path.display());
-        let plan = directory.plan().with_context(explain)?;
-        if let Some(view) = args.view {
-            show_samples(view, &directory).with_context(explain)?;
-            continue;
-        }
-        let result = match directory.result().with_context(explain)? {
-            Some(result) => result,
-            None => assemble(&directory).with_context(explain)?,
+        let name = path.to_string_lossy();
+        let found = match name.strip_prefix(reference::PREFIX) {
+            Some(id) => published(args, id, &thresholds)?,
+            None => of_run(args, path, &thresholds)
+                .with_context(|| format!("failed to report on {}", path.display()))?,
         };
-        if args.json {
-            ui::data(&serde_json::to_string(&result)?);
-        } else {
-            let node = directory.node(&plan.node).with_context(explain)?;
-            ui::data(report::terminal::run(&plan, &result, node.as_ref()).trim_end());
-        }
-        exit = exit.and(super::run::exit_of(&result.verdict));
+        exit = exit.and(found);
     }
     Ok(exit)
+}
+
+/// The published requirements, or those of a file.
+pub fn thresholds(file: Option<&Path>) -> Result<Thresholds> {
+    let Some(file) = file else {
+        return Ok(Thresholds::published());
+    };
+    let explain = || format!("failed to read the thresholds of {}", file.display());
+    let text = fs::read_to_string(file).with_context(explain)?;
+    Thresholds::parse(&text).with_context(explain)
+}
+
+/// What `--json` prints of a run: its result as `result.json` has it, and all tables.
+#[derive(Serialize)]
+struct WithTables<'a> {
+    result: &'a RunResult,
+    tables: &'a [Table],
+}
+
+impl WithTables<'_> {
+    /// The tables beside the keys of the result, which others build on.
+    fn json(&self) -> Result<String> {
+        let mut all = serde_json::to_value(self.result)?;
+        if let Some(keys) = all.as_object_mut() {
+            keys.insert("tables".to_owned(), serde_json::to_value(self.tables)?);
+        }
+        Ok(all.to_string())
+    }
+}
+
+fn of_run(args: &ReportArgs, path: &Path, thresholds: &Thresholds) -> Result<Exit> {
+    let directory = RunDirectory::open(path);
+    let plan = directory.plan()?;
+    if let Some(view) = args.view {
+        show_samples(view, &directory)?;
+        return Ok(Exit::Good);
+    }
+    let result = assemble_with(&directory, thresholds)?;
+    let samples = samples(&directory)?;
+    if args.csv.is_some() || args.json {
+        let tables = tables::of_run(&plan, &result, &samples);
+        match &args.csv {
+            Some(place) => csv(
+                place,
+                Some(&plan.run).filter(|_| args.runs.len() > 1),
+                &tables,
+            )?,
+            None => ui::data(
+                &WithTables {
+                    result: &result,
+                    tables: &tables,
+                }
+                .json()?,
+            ),
+        }
+    } else {
+        let node = directory.node(&plan.node)?;
+        ui::data(report::terminal::run(&plan, &result, node.as_ref(), &samples).trim_end());
+    }
+    // What was said when the run was made stays in its directory.
+    let then = directory.result()?.map(|result| result.verdict.result);
+    if let Some(then) = then.filter(|then| *then != result.verdict.result) {
+        ui::say(&format!(
+            "note: when the run was made its verdict was: {} (this one is by: {})",
+            report::verdict::word(&then),
+            thresholds.title
+        ));
+    }
+    Ok(super::run::exit_of(&result.verdict))
+}
+
+fn published(args: &ReportArgs, id: &str, thresholds: &Thresholds) -> Result<Exit> {
+    if let Some(document) = reference::documents().iter().find(|one| one.id == id) {
+        return whole(args, document);
+    }
+    let Some(subject) = reference::find(id) else {
+        return Err(unknown(id));
+    };
+    let verdict = verdict::of_reference(&subject, thresholds);
+    let tables = tables::of_several(std::slice::from_ref(&subject));
+    match &args.csv {
+        Some(place) => csv(place, None, &tables)?,
+        None if args.json => ui::data(&json(&subject, &verdict, &tables)?),
+        None => {
+            ui::data(&format!("{}: {}", subject.name, subject.title));
+            ui::data(&format!("  {}", subject.source.unwrap_or_default()));
+            ui::data(&format!("\n{}", report::verdict::text(&verdict).trim_end()));
+            for table in &tables {
+                ui::data(&format!("\n{}", report::table::text(table).trim_end()));
+            }
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn json(subject: &Subject, verdict: &Verdict, tables: &[Table]) -> Result<String> {
+    let all = serde_json::json!({
+        "run": subject.name,
+        "suite": subject.suite,
+        "source": subject.source,
+        "verdict": verdict,
+        "tables": tables,
+    });
+    Ok(serde_json::to_string(&all)?)
+}
+
+/// A whole paper: its tables in their own forms, and where it contradicts itself.
+fn whole(args: &ReportArgs, document: &Document) -> Result<Exit> {
+    let tables = tables::of_paper(document);
+    match &args.csv {
+        Some(place) => csv(place, None, &tables)?,
+        None if args.json => {
+            let all = serde_json::json!({ "document": document.name(), "tables": tables });
+            ui::data(&all.to_string());
+        }
+        None => ui::data(report::terminal::paper(document).trim_end()),
+    }
+    Ok(Exit::Good)
+}
+
+/// There is no paper or run of this name.
+pub fn unknown(id: &str) -> anyhow::Error {
+    let documents = reference::documents().iter();
+    let papers: Vec<String> = documents
+        .map(|one| format!("{}{}", reference::PREFIX, one.id))
+        .collect();
+    anyhow::anyhow!(
+        "there is no published run {id}; papers are {}, runs are {}",
+        papers.join(", "),
+        reference::names().join(", ")
+    )
+}
+
+/// Prints the table of this name, or writes all below this directory.
+pub fn csv(place: &Path, run: Option<&String>, tables: &[Table]) -> Result<()> {
+    if let Some(table) = tables.iter().find(|table| Path::new(&table.id) == place) {
+        ui::data(report::table::csv(table).trim_end());
+        return Ok(());
+    }
+    let folder = run.map_or(place.to_owned(), |run| place.join(run));
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("failed to make the directory {}", folder.display()))?;
+    for table in tables {
+        let path = folder.join(format!("{}.csv", table.id));
+        fs::write(&path, report::table::csv(table))
+            .with_context(|| format!("failed to write {}", path.display()))?;
+        ui::say(&format!("{}: {}", path.display(), table.title));
+    }
+    Ok(())
+}
+
+/// Packs a run directory.
+fn send(args: &ReportArgs, bundle: &Path) -> Result<Exit> {
+    let [run] = &args.runs[..] else {
+        bail!(
+            "a bundle holds one run directory, {} were given",
+            args.runs.len()
+        );
+    };
+    let name = bundle.to_string_lossy();
+    if !name.ends_with(".tar.gz") && !name.ends_with(".tgz") {
+        bail!("failed to pack into {name}: bundles are .tar.gz");
+    }
+    let directory = RunDirectory::open(run);
+    let explain = || format!("failed to pack {}", run.display());
+    let users: Vec<String> = ["USER", "LOGNAME", "SUDO_USER"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .collect();
+    let replacements = if args.anonymise {
+        Some(Replacements::of(&directory, &users).with_context(explain)?)
+    } else {
+        None
+    };
+    let packed = pack(&directory, bundle, replacements.as_ref()).with_context(explain)?;
+    ui::say(&format!("{name}: {} files", packed.files));
+    for (what, by, count) in &packed.replaced {
+        ui::say(&format!("replaced {what} by {by}, {count} times"));
+    }
+    for path in &packed.left_out {
+        ui::say(&format!(
+            "left out {}: no text, names in it cannot be replaced",
+            path.display()
+        ));
+    }
+    if args.anonymise {
+        ui::say(
+            "look at the bundle before you send it: other names may stand in titles, programs and logs",
+        );
+    }
+    Ok(Exit::Good)
 }
 
 /// Prints the samples of every node.

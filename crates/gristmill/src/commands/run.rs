@@ -170,7 +170,8 @@ fn tell(args: &RunArgs, outcome: &Outcome) -> Result<Exit> {
     } else {
         let plan = outcome.directory.plan()?;
         let node = outcome.directory.node(&plan.node)?;
-        ui::data(report::terminal::run(&plan, result, node.as_ref()).trim_end());
+        let samples = results::assemble::samples(&outcome.directory)?;
+        ui::data(report::terminal::run(&plan, result, node.as_ref(), &samples).trim_end());
     }
     ui::say(&format!(
         "Run directory: {}",
@@ -186,8 +187,10 @@ fn tell(args: &RunArgs, outcome: &Outcome) -> Result<Exit> {
 pub fn exit_of(verdict: &Verdict) -> Exit {
     match verdict.result.as_str() {
         "fail" => Exit::No,
-        "inconclusive" => Exit::NoAnswer,
-        _ => Exit::Good,
+        // A demonstration is not meant to prove anything.
+        "not_shown" if verdict.demonstration => Exit::Good,
+        "pass" => Exit::Good,
+        _ => Exit::NoAnswer,
     }
 }
 

@@ -1,0 +1,97 @@
+//! `gristmill compare`: runs, or runs and papers, side by side.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use results::assemble::assemble;
+use results::compare::{Side, compare};
+use results::reference;
+use results::run::RunDirectory;
+use results::subject::Subject;
+use results::table::Table;
+use results::tables;
+
+use super::report::{csv, unknown};
+use crate::cli::CompareArgs;
+use crate::exit::Exit;
+use crate::ui;
+
+/// Runs the verb.
+pub fn run(args: &CompareArgs) -> Result<Exit> {
+    let sides = args
+        .sides
+        .iter()
+        .map(|text| side(text))
+        .collect::<Result<Vec<Side>>>()?;
+    let comparison = compare(&sides);
+    let mut tables = comparison.tables();
+    // The papers' own forms, of the first run of each side.
+    let first: Vec<Subject> = sides.iter().filter_map(named).collect();
+    let shown = |table: &Table| table.id != "job-runtimes";
+    tables.extend(tables::of_several(&first).into_iter().filter(shown));
+    match &args.csv {
+        Some(place) => csv(place, None, &tables)?,
+        None if args.json => {
+            let mut all = serde_json::to_value(&comparison)?;
+            if let Some(keys) = all.as_object_mut() {
+                keys.insert("tables".to_owned(), serde_json::to_value(&tables)?);
+            }
+            ui::data(&all.to_string());
+        }
+        None => ui::data(report::terminal::comparison(&comparison, &tables).trim_end()),
+    }
+    Ok(Exit::Good)
+}
+
+/// The first run of a side under the side's name.
+fn named(side: &Side) -> Option<Subject> {
+    let run = side.runs.first()?.clone();
+    Some(Subject {
+        name: side.label.clone(),
+        ..run
+    })
+}
+
+/// A published run, a run directory, or several joined by commas.
+fn side(text: &str) -> Result<Side> {
+    if let Some(id) = text.strip_prefix(reference::PREFIX) {
+        let run = reference::find(id).ok_or_else(|| unknown(id))?;
+        return Ok(Side {
+            label: run.name.clone(),
+            runs: vec![run],
+        });
+    }
+    let paths: Vec<PathBuf> = if Path::new(text).exists() {
+        vec![PathBuf::from(text)]
+    } else {
+        text.split(',').map(PathBuf::from).collect()
+    };
+    let runs = paths
+        .iter()
+        .map(|path| subject(path))
+        .collect::<Result<Vec<Subject>>>()?;
+    Ok(Side {
+        label: label(&paths, &runs),
+        runs,
+    })
+}
+
+fn subject(path: &Path) -> Result<Subject> {
+    let directory = RunDirectory::open(path);
+    let explain = || format!("failed to read the run {}", path.display());
+    let plan = directory.plan().with_context(explain)?;
+    let result = assemble(&directory).with_context(explain)?;
+    Ok(Subject::of_run(&plan, &result))
+}
+
+/// The name of the directory, which people choose, and how many more there are.
+fn label(paths: &[PathBuf], runs: &[Subject]) -> String {
+    let name = paths.first().and_then(|path| path.file_name());
+    let run = runs.first().map(|run| run.name.clone());
+    let name = name.map(|name| name.to_string_lossy().into_owned()).or(run);
+    let name = name.unwrap_or_default();
+    match paths.len() {
+        0 | 1 => name,
+        all => format!("{name} and {} more", all - 1),
+    }
+}

@@ -1,0 +1,169 @@
+//! `gristmill report` and `compare` as a user meets them, on papers and on an old run directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn gristmill(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The run directory that the report's own tests read.
+fn old_run() -> PathBuf {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    crates.join("report/tests/runs/large-sorts-schema-1.0")
+}
+
+fn old() -> String {
+    old_run().display().to_string()
+}
+
+/// A printed line of JSON.
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn old_runs_and_papers_are_reported() {
+    let run = gristmill(&["report", &old()]);
+    assert_eq!(run.status.code(), Some(4), "{}", text(&run.stderr));
+    assert!(text(&run.stdout).starts_with("Verdict: inconclusive"));
+    for paper in [
+        "paper:isilon",
+        "paper:pure",
+        "paper:rhel",
+        "paper:survey",
+        "paper:isilon-f810",
+    ] {
+        let shown = gristmill(&["report", paper]);
+        assert_eq!(
+            shown.status.code(),
+            Some(0),
+            "{paper}: {}",
+            text(&shown.stderr)
+        );
+    }
+    let unknown = gristmill(&["report", "paper:nobody"]);
+    assert_eq!(unknown.status.code(), Some(3));
+    assert!(text(&unknown.stderr).contains("paper:pure-fa420"));
+}
+
+#[test]
+fn json_has_the_result_and_every_table() {
+    let found = json(&gristmill(&["report", "--json", &old()]));
+    assert_eq!(found["verdict"]["result"], "inconclusive");
+    assert_eq!(
+        found["verdict"]["requirements"][0]["id"],
+        "throughput-per-core"
+    );
+    assert_eq!(found["jobs"][0]["name"], "sort_1");
+    let tables = found["tables"].as_array().unwrap();
+    assert!(tables.iter().any(|table| table["id"] == "job-runtimes"));
+    let compared = json(&gristmill(&[
+        "compare",
+        "--json",
+        "paper:pure-spinning",
+        "paper:pure-fa420",
+    ]));
+    let ratio = compared["aggregate"][1]["ratios"][0]["ratio"]
+        .as_f64()
+        .unwrap();
+    assert!(ratio > 0.98 && ratio < 1.0, "{ratio}");
+}
+
+#[test]
+fn csv_goes_to_a_directory_or_one_table_to_standard_output() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("csv").display().to_string();
+    let all = gristmill(&["report", "paper:isilon", "--csv", &folder]);
+    assert_eq!(all.status.code(), Some(0), "{}", text(&all.stderr));
+    let sizes = fs::read_to_string(directory.path().join("csv/sizes.csv")).unwrap();
+    assert_eq!(sizes.lines().count(), 1 + 28 + 2);
+    let one = gristmill(&["report", "paper:isilon-f810", "--csv", "job-runtimes"]);
+    assert!(
+        text(&one.stdout).contains("bank2_1,2968"),
+        "{}",
+        text(&one.stdout)
+    );
+}
+
+#[test]
+fn thresholds_of_a_file_replace_the_published_ones() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ours.toml");
+    let file = path.display().to_string();
+    let ours = "title = 'Ours'\n\n[[requirements]]\nid = 'cpu'\nmeasure = 'cpu-real'\nlevel = 'required'\n\
+                at_least = 1.2\nunit = ''\ntitle = 'CPU/real'\nsource = 'us'\ndate = '2026'\n";
+    fs::write(&path, ours).unwrap();
+    let shown = gristmill(&["report", "paper:pure-fa420", "--thresholds", &file]);
+    assert!(
+        text(&shown.stdout).contains("Verdict: fail: CPU/real: 1.155"),
+        "{}",
+        text(&shown.stdout)
+    );
+    fs::write(&path, ours.replace("at_least", "at_laest")).unwrap();
+    let wrong = gristmill(&["report", &old(), "--thresholds", &file]);
+    assert_eq!(wrong.status.code(), Some(3));
+    assert!(
+        text(&wrong.stderr).contains("at_laest"),
+        "{}",
+        text(&wrong.stderr)
+    );
+}
+
+#[test]
+fn sides_are_runs_papers_or_repeats() {
+    let repeats = format!("{},{}", old(), old());
+    let found = gristmill(&["compare", &old(), &repeats, "paper:isilon-f810"]);
+    assert_eq!(found.status.code(), Some(0), "{}", text(&found.stderr));
+    let shown = text(&found.stdout);
+    assert!(
+        shown.contains("measured 2 times") && shown.contains("no difference beyond noise"),
+        "{shown}"
+    );
+    assert!(shown.contains("not two storages"), "{shown}");
+    let missing = gristmill(&["compare", "nowhere", &old()]);
+    assert_eq!(missing.status.code(), Some(3));
+    assert!(text(&missing.stderr).contains("failed to read the run nowhere"));
+    assert_eq!(gristmill(&["compare", &old()]).status.code(), Some(2));
+}
+
+#[test]
+fn a_bundle_holds_the_run_and_no_names_if_so_wanted() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("run.tar.gz");
+    let bundle = file.display().to_string();
+    let packed = gristmill(&["report", &old(), "--bundle", &bundle, "--anonymise"]);
+    assert_eq!(packed.status.code(), Some(0), "{}", text(&packed.stderr));
+    assert!(
+        text(&packed.stderr).contains("replaced host1 by host1"),
+        "{}",
+        text(&packed.stderr)
+    );
+    let unpacked = Command::new("tar")
+        .arg("xzf")
+        .arg(&file)
+        .current_dir(directory.path())
+        .status();
+    assert!(unpacked.unwrap().success());
+    let run = directory
+        .path()
+        .join("large-sorts-20261121T114425Z-16817")
+        .display()
+        .to_string();
+    assert_eq!(
+        gristmill(&["report", &run]).stdout,
+        gristmill(&["report", &old()]).stdout
+    );
+    let refused = gristmill(&["report", &old(), "--bundle", "x.tar.zst"]);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(text(&refused.stderr).contains("bundles are .tar.gz"));
+}

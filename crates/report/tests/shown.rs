@@ -1,0 +1,176 @@
+//! What people read: reports of an old run directory, of papers, of comparisons.
+
+use std::path::Path;
+
+use results::assemble::{assemble, samples};
+use results::compare::{Side, compare};
+use results::reference::{documents, find};
+use results::run::{Limit, RunDirectory};
+use results::thresholds::{Measure, Thresholds};
+use results::verdict::{Evidence, Measured, judge, of_reference};
+use results::{sample, tables};
+
+/// A run directory written by the first version with this schema, before nodes were sampled.
+fn old_run() -> RunDirectory {
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
+    RunDirectory::open(&runs.join("large-sorts-schema-1.0"))
+}
+
+fn paper(id: &str) -> Side {
+    let run = find(id).unwrap();
+    Side {
+        label: run.name.clone(),
+        runs: vec![run],
+    }
+}
+
+fn compared(sides: &[Side]) -> String {
+    let comparison = compare(sides);
+    report::terminal::comparison(&comparison, &comparison.tables())
+}
+
+#[test]
+fn a_run_directory_of_an_earlier_version_stays_readable() {
+    let directory = old_run();
+    let then = directory.result().unwrap().expect("it is complete");
+    assert_eq!(then.verdict.result, "inconclusive");
+    assert_eq!(then.verdict.requirements[0].threshold, Some(100.0));
+    let (plan, result) = (directory.plan().unwrap(), assemble(&directory).unwrap());
+    assert_eq!(result.jobs.len(), then.jobs.len());
+    assert_eq!(result.aggregate.mb_per_s, then.aggregate.mb_per_s);
+    let node = directory.node(&plan.node).unwrap();
+    let samples = samples(&directory).unwrap();
+    insta::assert_snapshot!(report::terminal::run(
+        &plan,
+        &result,
+        node.as_ref(),
+        &samples
+    ));
+    // What it said then can still be shown as it was.
+    insta::assert_snapshot!(report::verdict::text(&then.verdict));
+}
+
+#[test]
+fn a_demonstration_says_so_and_no_more() {
+    let evidence = Evidence {
+        demonstration: true,
+        ..Evidence::default()
+    };
+    let verdict = judge(&evidence, &Thresholds::published());
+    assert_eq!(
+        report::verdict::text(&verdict),
+        "Verdict: not shown: demonstration: no verdict\n"
+    );
+}
+
+#[test]
+fn papers_are_shown_in_their_own_forms() {
+    for document in documents() {
+        insta::assert_snapshot!(
+            format!("paper_{}", document.id),
+            report::terminal::paper(document)
+        );
+    }
+}
+
+#[test]
+fn verdicts_on_reference_runs() {
+    let text = |id: &str| {
+        let verdict = of_reference(&find(id).unwrap(), &Thresholds::published());
+        report::verdict::text(&verdict)
+    };
+    insta::assert_snapshot!("verdict_pure", text("pure-fa420"));
+    insta::assert_snapshot!("verdict_isilon_12_nodes", text("isilon-f810-12"));
+    insta::assert_snapshot!("verdict_isilon_dd", text("isilon-f810-dd"));
+}
+
+#[test]
+fn a_failed_verdict_names_what_limited_and_what_relieves_it() {
+    let link = Limit {
+        kind: "link".to_owned(),
+        name: "bond0 of n1".to_owned(),
+        evidence: "97 % of the link's speed used on average".to_owned(),
+        relief: "faster or more links (bonding, nconnect), or more nodes".to_owned(),
+    };
+    let evidence = Evidence {
+        saturating: true,
+        measures: [
+            (Measure::TotalPerCore, Measured::of(112.0)),
+            (Measure::SharedPerCore, Measured::of(44.0)),
+            (Measure::WorkOverShared, Measured::of(1.54)),
+            (Measure::JobsFailed, Measured::of(0.0)),
+            (Measure::JobsNotVerified, Measured::of(0.0)),
+            (Measure::CpuReal, Measured::of(0.61)),
+        ]
+        .into(),
+        limited_by: Some(link),
+        ..Evidence::default()
+    };
+    let verdict = judge(&evidence, &Thresholds::published());
+    insta::assert_snapshot!(report::verdict::text(&verdict));
+}
+
+#[test]
+fn comparisons() {
+    insta::assert_snapshot!(
+        "compare_isilon",
+        compared(&[
+            paper("isilon-f800"),
+            paper("isilon-f800-binary"),
+            paper("isilon-f810")
+        ])
+    );
+    insta::assert_snapshot!(
+        "compare_pure",
+        compared(&[paper("pure-spinning"), paper("pure-fa420")])
+    );
+}
+
+#[test]
+fn repeats_have_intervals() {
+    let directory = old_run();
+    let (plan, result) = (directory.plan().unwrap(), assemble(&directory).unwrap());
+    let run = |factor: f64| {
+        let mut result = result.clone();
+        for job in &mut result.jobs {
+            job.real_s = job.real_s.map(|real_s| real_s * factor);
+        }
+        results::subject::Subject::of_run(&plan, &result)
+    };
+    let side = |label: &str, factors: [f64; 3]| Side {
+        label: label.to_owned(),
+        runs: factors.map(run).to_vec(),
+    };
+    insta::assert_snapshot!(compared(&[
+        side("before", [1000.0, 1010.0, 990.0]),
+        side("after", [800.0, 805.0, 790.0])
+    ]));
+}
+
+#[test]
+fn throughput_over_time_by_channel() {
+    let channel = |megabytes: u64| sample::ChannelSample {
+        write_bytes: megabytes * 1_000_000,
+        ..sample::ChannelSample::default()
+    };
+    let one = |second: u32| sample::Sample {
+        at_s: f64::from(second) + 1.0,
+        interval_s: 1.0,
+        running: 4,
+        channels: [
+            ("output".to_owned(), channel(u64::from(second) * 10)),
+            ("util".to_owned(), channel(100)),
+        ]
+        .into(),
+        ..sample::Sample::default()
+    };
+    let nodes = [("n1".to_owned(), (0..6).map(one).collect::<Vec<_>>())];
+    let all = tables::throughput(&nodes).unwrap();
+    let condensed = tables::throughput_rows(&nodes, 3).unwrap();
+    let texts = [
+        report::table::text(&all),
+        report::table::text(&condensed),
+        report::table::csv(&all),
+    ];
+    insta::assert_snapshot!(texts.join("\n").replace('\r', ""));
+}
