@@ -516,11 +516,11 @@ fn check_space(plan: &Plan, host: &HostFacts) -> Result<(), Error> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::suite::builtin;
 
-    fn host(free_gib: u64) -> HostFacts {
+    pub(crate) fn host(free_gib: u64) -> HostFacts {
         let free = Bytes::gib(free_gib);
         let space = FreeSpace {
             directory: "/d".into(),
@@ -536,7 +536,7 @@ mod tests {
         }
     }
 
-    fn request(scale: Scale) -> Request {
+    pub(crate) fn request(scale: Scale) -> Request {
         Request {
             scale,
             time_scale: None,

@@ -21,7 +21,7 @@ use base::units::Bytes;
 use results::assemble::assemble;
 use results::node::FileSystemRecord;
 use results::run::{
-    Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
+    Ceiling, Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
 };
 use results::sample::Sample;
 use results::step::StepRecord;
@@ -70,6 +70,8 @@ pub struct Config {
     pub wall_limit: Option<Duration>,
     /// Batches are started anew until so long is over.
     pub duration: Option<Duration>,
+    /// What the same jobs do on tmpfs.
+    pub ceiling: Option<Ceiling>,
     /// The runs that this one belongs to.
     pub series: Option<results::run::Series>,
     /// The program that executes jobs: this one.
@@ -281,7 +283,7 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
         .map(|(name, path)| (name.to_owned(), path.clone()))
         .into(),
         pace: None,
-        ceiling: None,
+        ceiling: config.ceiling.clone(),
         sizes: Vec::new(),
         jobs: plan
             .jobs

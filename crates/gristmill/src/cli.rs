@@ -118,6 +118,10 @@ pub struct RunArgs {
     /// the last number of the file's last line, or of the lines that the command writes, each second
     #[arg(long, value_name = "NAME=FILE|CMD", value_parser = sizes::series)]
     pub observe: Vec<bench::sampler::observe::Series>,
+    /// Do not measure first, on tmpfs, what the engine can do: the verdict then cannot tell engine from
+    /// storage
+    #[arg(long)]
+    pub no_ceiling: bool,
     /// How to verify: every job's outputs, those of the first launch of each program, or none (the
     /// run then shows nothing)
     #[arg(long, value_name = "full|sample|off", default_value = "full", value_parser = sizes::verify)]

@@ -329,7 +329,7 @@ pub enum EventKind {
 }
 
 /// The figures of a complete run; also what `run --json` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// [`crate::SCHEMA`].
     pub schema: String,
@@ -501,7 +501,7 @@ const fn is_false(value: &bool) -> bool {
 }
 
 /// A job's figures.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobResult {
     /// Name.
     pub name: String,

@@ -24,6 +24,8 @@ pub struct Evidence {
     pub failure: Option<String>,
     /// Why the run cannot prove anything: cut short, unverified, cached, disturbed.
     pub doubts: Vec<String>,
+    /// What has to be known beside the result, whatever it is: how outputs were verified.
+    pub remarks: Vec<String>,
     /// Figures.
     pub measures: BTreeMap<Measure, Measured>,
     /// What limited the run as a whole.
@@ -86,7 +88,10 @@ pub fn judge(evidence: &Evidence, thresholds: &Thresholds) -> Verdict {
     } else {
         ("feeding", MIXED)
     };
-    let part = part(evidence, judged, &requirements);
+    let mut part = part(evidence, judged, &requirements);
+    for remark in &evidence.remarks {
+        part.reason = format!("{}; {remark}", part.reason);
+    }
     let other = Part {
         result: NOT_SHOWN.to_owned(),
         reason: other.to_owned(),

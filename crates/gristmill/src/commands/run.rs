@@ -1,5 +1,6 @@
 //! `gristmill run`: stage a suite, run its jobs, verify their outputs, report.
 
+mod ceiling;
 mod dry_run;
 
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let mut exit = Exit::Good;
     let mut results: Vec<RunResult> = Vec::new();
     for (index, rung) in (1..).zip(&rungs) {
-        let config = Config {
+        let mut config = Config {
             plan: planned(args, &suite, &directories, rung.as_ref())?,
             directories: directories.clone(),
             warm: args.warm,
@@ -63,7 +64,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
             version: VERSION.to_owned(),
             node: host_name(),
             observe: args.observe.clone(),
+            ceiling: None,
         };
+        if !config.plan.demonstration && !args.no_ceiling {
+            let request = request(args, rung.as_ref());
+            config.ceiling = ceiling::measure(args, &suite, &request, &config, &stop)?;
+        }
         let mut view = View::new();
         let outcome = bench::run::run(&config, &stop, &mut view);
         view.finish();
@@ -112,9 +118,14 @@ fn planned(
     rung: Option<&Rung>,
 ) -> Result<Plan> {
     let host = host_facts(args, suite.text.name.get_ref(), directories)?;
+    let request = request(args, rung);
+    plan::plan(suite, &request, &host).context("failed to plan the run")
+}
+
+fn request(args: &RunArgs, rung: Option<&Rung>) -> Request {
     let mut parameters = parameters(args);
     parameters.extend(rung.map(|rung| (rung.parameter.to_owned(), rung.load)));
-    let request = Request {
+    Request {
         scale: args.scale.unwrap_or(Scale::Demonstration),
         time_scale: args.time_scale,
         parameters,
@@ -126,8 +137,7 @@ fn planned(
             .map(|(name, value)| (name.to_ascii_uppercase(), value.clone().unwrap_or_default()))
             .collect(),
         verify: args.verify,
-    };
-    plan::plan(suite, &request, &host).context("failed to plan the run")
+    }
 }
 
 /// What several runs show together.

@@ -52,7 +52,7 @@ pub fn of_run(facts: &Facts<'_>, thresholds: &Thresholds) -> Verdict {
 
 fn evidence(facts: &Facts<'_>) -> Evidence {
     let plan = facts.plan;
-    let mut doubts: Vec<String> = incomplete(facts.jobs, facts.events).into_iter().collect();
+    let mut doubts: Vec<String> = incomplete(facts).into_iter().collect();
     if !plan.demonstration {
         doubts.extend(unproven(facts));
         doubts.extend(beyond_limits(facts.disturbances));
@@ -63,6 +63,7 @@ fn evidence(facts: &Facts<'_>) -> Evidence {
         demonstration: plan.demonstration,
         failure: failure(facts.jobs, facts.events),
         doubts,
+        remarks: remarks(plan),
         measures: measures(facts, limited_by.as_ref()),
         limited_by,
     }
@@ -76,7 +77,7 @@ fn measures(facts: &Facts<'_>, limited_by: Option<&Limit>) -> BTreeMap<Measure, 
         ),
         (
             Measure::JobsNotVerified,
-            Measured::of(count(facts.jobs, |job| job.verified.is_none())),
+            Measured::of(unverified(facts) as f64),
         ),
         (Measure::CpuReal, cpu_real(facts)),
         (Measure::TimeInIo, time_in_io(facts)),
@@ -361,22 +362,44 @@ fn failure(jobs: &[JobResult], events: &[Event]) -> Option<String> {
 }
 
 /// The run stopped before it could show anything.
-fn incomplete(jobs: &[JobResult], events: &[Event]) -> Option<String> {
-    if interrupted(events) {
+fn incomplete(facts: &Facts<'_>) -> Option<String> {
+    if interrupted(facts.events) {
         return Some("the run was interrupted".to_owned());
     }
-    let count = |which: fn(&JobResult) -> bool| jobs.iter().filter(|job| which(job)).count();
-    let all = jobs.len();
-    match (
-        count(|job| job.exit.is_none()),
-        count(|job| job.verified.is_none()),
-    ) {
+    let all = facts.jobs.len();
+    let unfinished = facts.jobs.iter().filter(|job| job.exit.is_none()).count();
+    match (unfinished, unverified(facts)) {
         (0, 0) => None,
         (0, unverified) => Some(format!(
             "the outputs of {unverified} of {all} jobs were not verified"
         )),
         (unfinished, _) => Some(format!("{unfinished} of {all} jobs did not finish")),
     }
+}
+
+/// Jobs whose outputs were to be verified and were not.
+fn unverified(facts: &Facts<'_>) -> usize {
+    let all = facts.jobs.iter();
+    let (verified, unverified): (Vec<_>, Vec<_>) = all.partition(|job| job.verified.is_some());
+    if facts.plan.verify == "sample" && !verified.is_empty() {
+        return 0;
+    }
+    unverified.len()
+}
+
+fn remarks(plan: &RunPlan) -> Vec<String> {
+    let verified = match plan.verify.as_str() {
+        "sample" => Some("only the outputs of one launch of each program were verified"),
+        _ => None,
+    };
+    let replaced = plan.duration_s.is_some();
+    let replaced =
+        replaced.then_some("outputs of earlier batches made room for those of later ones");
+    verified
+        .into_iter()
+        .chain(replaced)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Why the figures say nothing of the storage, if they do not.

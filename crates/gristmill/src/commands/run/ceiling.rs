@@ -1,0 +1,96 @@
+//! The same jobs on tmpfs, before the run: how fast they are where no storage holds them back.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result};
+use bench::ceiling::{ceiling, factor};
+use bench::plan::{Plan, Scale, Verify};
+use bench::run::{Config, Directories};
+use results::run::Ceiling;
+
+use super::{Request, host_facts};
+use crate::cli::RunArgs;
+use crate::commands::view::View;
+use crate::ui;
+
+/// A tmpfs on every Linux.
+const TMPFS: &str = "/dev/shm";
+
+/// What `statfs` calls a tmpfs.
+const TMPFS_KIND: i64 = 0x0102_1994;
+
+/// Measures it for a run; `None` where there is no tmpfs, or the jobs did not end well on it.
+pub fn measure(
+    args: &RunArgs,
+    suite: &bench::suite::Suite,
+    request: &Request,
+    config: &Config,
+    stop: &AtomicBool,
+) -> Result<Option<Ceiling>> {
+    let explain = || format!("failed to look at {TMPFS}");
+    let kind = rustix::fs::statfs(TMPFS).with_context(explain)?.f_type;
+    if kind != TMPFS_KIND {
+        ui::say(&format!(
+            "{TMPFS} is no tmpfs: what the engine can do there is not measured"
+        ));
+        return Ok(None);
+    }
+    let space = rustix::fs::statvfs(TMPFS).with_context(explain)?;
+    let factor = factor(&config.plan, space.f_bavail * space.f_frsize);
+    // Removed when this is over, however it ends.
+    let room = tempfile::Builder::new()
+        .prefix("gristmill-ceiling-")
+        .tempdir_in(TMPFS)
+        .with_context(|| format!("failed to make a directory in {TMPFS}"))?;
+    let directories = everything_in(room.path());
+    let small = Request {
+        scale: Scale::Factor(config.plan.scale * factor),
+        time_scale: Some(config.plan.time_scale * factor),
+        verify: Verify::Off,
+        ..request.clone()
+    };
+    let host = host_facts(args, suite.text.name.get_ref(), &directories)?;
+    let plan =
+        bench::plan::plan(suite, &small, &host).context("failed to plan the run on tmpfs")?;
+    ui::say("on tmpfs first, to know what the engine can do");
+    let small = Config {
+        plan,
+        directories,
+        warm: true,
+        keep: false,
+        duration: None,
+        series: None,
+        observe: Vec::new(),
+        ..config.clone()
+    };
+    let mut view = View::new();
+    let outcome = bench::run::run(&small, stop, &mut view);
+    view.finish();
+    let outcome = outcome?;
+    let well = |plan: &Plan| {
+        let ended = outcome
+            .result
+            .jobs
+            .iter()
+            .filter(|job| job.exit == Some(0))
+            .count();
+        ended == plan.jobs.len()
+    };
+    if outcome.interrupted || !well(&small.plan) {
+        ui::say("not all jobs ended well on tmpfs: what the engine can do there is not known");
+        return Ok(None);
+    }
+    Ok(Some(ceiling(&config.plan, &small.plan, &outcome.result)))
+}
+
+fn everything_in(room: &Path) -> Directories {
+    let within = |name: &str| room.join(name);
+    Directories {
+        data: within("data"),
+        output: within("output"),
+        work: within("work"),
+        util: within("util"),
+        runs: within("runs"),
+    }
+}
