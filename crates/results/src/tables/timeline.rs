@@ -13,7 +13,9 @@ pub fn throughput(samples: &[(String, Vec<Sample>)]) -> Option<Table> {
 /// The same with fewer rows, each a mean over as many seconds as it takes.
 pub fn throughput_rows(samples: &[(String, Vec<Sample>)], rows_max: usize) -> Option<Table> {
     let all = || samples.iter().flat_map(|(_, samples)| samples);
+    // What came before the jobs is not theirs.
     let begin = all()
+        .filter(|one| one.running > 0 || !one.channels.is_empty())
         .map(|one| one.at_s - one.interval_s)
         .reduce(f64::min)?
         .max(0.0);
@@ -53,7 +55,7 @@ pub fn throughput_rows(samples: &[(String, Vec<Sample>)], rows_max: usize) -> Op
         }
         let rate = |bytes: f64| bytes / 1e6 / covered;
         let of = |name: &&str| rate(bin.bytes.get(name).copied().unwrap_or_default());
-        let total = rate(bin.bytes.values().sum());
+        let total = rate(bin.bytes.values().fold(0.0, |sum, bytes| sum + bytes));
         let running = bin.running_s / covered;
         let mut cells = vec![
             Cell::Number(begin + number as f64 * width + covered),
