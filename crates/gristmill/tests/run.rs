@@ -8,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use results::run::{EventKind, RunDirectory};
+use results::sample::ChannelSample;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -183,6 +184,52 @@ fn a_run_stages_sorts_verifies_and_reports() {
         staged.detail.as_ref().unwrap().contains("2 kept"),
         "{staged:?}"
     );
+}
+
+#[test]
+fn samples_add_up_to_what_the_jobs_say() {
+    let bench = Bench::new();
+    let series = "load=cat /proc/loadavg; sleep 60";
+    let more = ["--warm", "--observe", series, "--observe", "none=exit 1"];
+    let output = bench.run(&more);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let run = bench.run_directory();
+    let result = run.result().unwrap().unwrap();
+    let [node] = &run.nodes().unwrap()[..] else {
+        panic!("one node");
+    };
+    let samples = run.samples(node).unwrap();
+    for (name, channel) in &result.channels {
+        let sum = |of: fn(&ChannelSample) -> u64| -> u64 {
+            let sampled = samples
+                .iter()
+                .filter_map(|sample| sample.channels.get(name));
+            sampled.map(of).sum()
+        };
+        let seen = (sum(|one| one.read_bytes), sum(|one| one.write_bytes));
+        assert_eq!(seen, (channel.read_bytes, channel.write_bytes), "{name}");
+    }
+    let cpu = samples.iter().filter_map(|sample| sample.cpu.as_ref());
+    let of_jobs: f64 = cpu.filter_map(|cpu| cpu.jobs_s).sum();
+    let all = result.aggregate.user_s + result.aggregate.system_s;
+    assert!((of_jobs - all).abs() < 0.05, "{of_jobs} of {all}");
+    assert!(
+        samples
+            .iter()
+            .any(|sample| sample.observed.contains_key("load"))
+    );
+    assert!(run.node(node).unwrap().is_some());
+    assert!(result.aggregate.launcher_cpu_s.is_some());
+    let kinds: Vec<&str> = result.disturbance.iter().map(|one| &*one.kind).collect();
+    assert!(kinds.contains(&"foreign_cpu") && kinds.contains(&"clock_drift"));
+    let silent = "the observed series none never had a value".to_owned();
+    assert!(result.not_measured.contains(&silent), "{result:?}");
+    let path = run.path().display().to_string();
+    for (view, heading) in [("vmstat", "dirty"), ("iostat", ""), ("channels", "p99")] {
+        let shown = bench.output(&["report", "--view", view, &path]);
+        assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
+        assert!(text(&shown.stdout).contains(heading), "{view}");
+    }
 }
 
 #[test]

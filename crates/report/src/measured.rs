@@ -3,11 +3,10 @@
 
 use std::fmt::Write;
 
-use results::node::NodeRecord;
 use results::run::RunResult;
 
 /// Lines for a terminal; empty if nothing was sampled.
-pub fn lines(result: &RunResult, node: Option<&NodeRecord>) -> String {
+pub fn lines(result: &RunResult) -> String {
     let mut out = String::new();
     let mut line = |text: &str| writeln!(out, "{text}").expect("writing to a String cannot fail");
     let all = &result.aggregate;
@@ -42,7 +41,7 @@ pub fn lines(result: &RunResult, node: Option<&NodeRecord>) -> String {
         let mark = if one.exceeded { "BEYOND LIMIT: " } else { "" };
         line(&format!("{mark}{}", one.statement));
     }
-    for text in node.iter().flat_map(|node| &node.not_measured) {
+    for text in &result.not_measured {
         line(&format!("Not measured: {text}"));
     }
     out
@@ -69,8 +68,9 @@ mod tests {
             aggregate: Aggregate::default(),
             disturbance: Vec::new(),
             sustained_peak: None,
+            not_measured: Vec::new(),
         };
-        assert_eq!(lines(&result, None), "");
+        assert_eq!(lines(&result), "");
         result.aggregate.launcher_cpu_s = Some(0.25);
         result.aggregate.launcher_cpu_share = Some(0.0042);
         result.disturbance = vec![Disturbance {
@@ -83,11 +83,8 @@ mod tests {
             mb_per_s: Some(512.0),
             ..SustainedPeak::default()
         });
-        let node = NodeRecord {
-            not_measured: vec!["physical reads of work".to_owned()],
-            ..NodeRecord::default()
-        };
-        let text = lines(&result, Some(&node));
+        result.not_measured = vec!["physical reads of work".to_owned()];
+        let text = lines(&result);
         for part in [
             "0.250 s of CPU time, 0.42 % of one core",
             "BEYOND LIMIT: others were loud",

@@ -2,7 +2,6 @@
 
 use base::units::Bytes;
 use results::compare::Comparison;
-use results::node::NodeRecord;
 use results::reference::{Document, discrepancies};
 use results::run::{RunPlan, RunResult};
 use results::sample::Sample;
@@ -15,13 +14,8 @@ use crate::{measured, table, verdict};
 /// Rows of a series over time that a terminal has room for.
 const SERIES_ROWS: usize = 24;
 
-/// A run: verdict, what was run, tables; `node` is what its samples were taken on.
-pub fn run(
-    plan: &RunPlan,
-    result: &RunResult,
-    node: Option<&NodeRecord>,
-    samples: &[(String, Vec<Sample>)],
-) -> String {
+/// A run: verdict, what was run, tables.
+pub fn run(plan: &RunPlan, result: &RunResult, samples: &[(String, Vec<Sample>)]) -> String {
     let mut out = verdict::text(&result.verdict);
     out.push('\n');
     out.push_str(&heading(plan));
@@ -41,7 +35,7 @@ pub fn run(
         out.push('\n');
         out.push_str(&table::text(table));
     }
-    let measured = measured::lines(result, node);
+    let measured = measured::lines(result);
     if !measured.is_empty() {
         out.push('\n');
         out.push_str(&measured);

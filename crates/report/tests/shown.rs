@@ -38,14 +38,8 @@ fn a_run_directory_of_an_earlier_version_stays_readable() {
     let (plan, result) = (directory.plan().unwrap(), assemble(&directory).unwrap());
     assert_eq!(result.jobs.len(), then.jobs.len());
     assert_eq!(result.aggregate.mb_per_s, then.aggregate.mb_per_s);
-    let node = directory.node(&plan.node).unwrap();
     let samples = samples(&directory).unwrap();
-    insta::assert_snapshot!(report::terminal::run(
-        &plan,
-        &result,
-        node.as_ref(),
-        &samples
-    ));
+    insta::assert_snapshot!(report::terminal::run(&plan, &result, &samples));
     // What it said then can still be shown as it was.
     insta::assert_snapshot!(report::verdict::text(&then.verdict));
 }

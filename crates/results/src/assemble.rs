@@ -64,7 +64,7 @@ pub fn assemble_with(
     let window = Window::of(&events);
     let mut aggregate = aggregate(&plan, &jobs, &events, first_launch);
     if let Some((node, window)) = node.as_ref().zip(window) {
-        physical_reads(&mut aggregate, node, &samples, window);
+        physical_reads((&mut aggregate, &mut jobs), node, &samples, window);
         let launcher = sampled::launcher(&samples, window);
         (aggregate.launcher_cpu_s, aggregate.launcher_cpu_share) = launcher.unzip();
     }
@@ -75,7 +75,8 @@ pub fn assemble_with(
             .map(|elapsed| bytes as f64 / 1e6 / elapsed);
     }
     let disturbance = node
-        .map(|node| disturbances(&node, &samples, &events))
+        .as_ref()
+        .map(|node| disturbances(node, &samples, &events))
         .unwrap_or_default();
     let sustained_peak = window.and_then(|window| sampled::sustained_peak(&samples, window));
     let facts = Facts {
@@ -105,12 +106,13 @@ pub fn assemble_with(
         aggregate,
         disturbance,
         sustained_peak,
+        not_measured: not_measured(node.as_ref(), &samples, &events),
     })
 }
 
 /// How much of what was read was read physically, where the node lets it be known.
 fn physical_reads(
-    aggregate: &mut Aggregate,
+    (aggregate, jobs): (&mut Aggregate, &mut [JobResult]),
     node: &NodeRecord,
     samples: &[Sample],
     window: Window,
@@ -128,11 +130,35 @@ fn physical_reads(
     };
     // What a file system hides is not 0.
     aggregate.device_read_bytes = bytes;
+    if node.physical_reads() != Some(PhysicalReads::Processes) {
+        for job in jobs {
+            job.device_read_bytes = None;
+        }
+    }
     let read = aggregate.read_bytes.filter(|read| *read > 0);
     aggregate.physical_read_share = bytes
         .zip(read)
         .map(|(bytes, read)| bytes as f64 / read as f64);
     aggregate.physical_read_basis = aggregate.physical_read_share.map(|_| basis.to_owned());
+}
+
+/// What the node hides, what failed to be measured, series that never had a value.
+fn not_measured(node: Option<&NodeRecord>, samples: &[Sample], events: &[Event]) -> Vec<String> {
+    let hidden = node.iter().flat_map(|node| node.not_measured.clone());
+    let failed = events
+        .iter()
+        .filter(|event| event.event == EventKind::NotMeasured)
+        .filter_map(|event| event.detail.clone());
+    let never = |name: &&String| {
+        !samples
+            .iter()
+            .any(|sample| sample.observed.contains_key(*name))
+    };
+    let silent = node
+        .iter()
+        .flat_map(|node| node.observed.iter().filter(never))
+        .map(|name| format!("the observed series {name} never had a value"));
+    hidden.chain(failed).chain(silent).collect()
 }
 
 fn time_of(events: &[Event], kind: EventKind, pick: fn(f64, f64) -> f64) -> Option<f64> {

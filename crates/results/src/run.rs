@@ -353,6 +353,9 @@ pub struct RunResult {
     /// Highest sustained throughput; absent if the run was too short or nothing was sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained_peak: Option<SustainedPeak>,
+    /// What could not be measured, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_measured: Vec<String>,
 }
 
 /// Something that happened on a node beside the run, with its limit if there is one.

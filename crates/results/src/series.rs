@@ -116,6 +116,7 @@ mod tests {
             },
             disturbance: Vec::new(),
             sustained_peak: None,
+            not_measured: Vec::new(),
         }
     }
 

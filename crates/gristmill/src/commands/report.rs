@@ -92,8 +92,7 @@ fn of_run(args: &ReportArgs, path: &Path, thresholds: &Thresholds) -> Result<Exi
             ),
         }
     } else {
-        let node = directory.node(&plan.node)?;
-        ui::data(report::terminal::run(&plan, &result, node.as_ref(), &samples).trim_end());
+        ui::data(report::terminal::run(&plan, &result, &samples).trim_end());
     }
     // What was said when the run was made stays in its directory.
     let then = directory.result()?.map(|result| result.verdict.result);

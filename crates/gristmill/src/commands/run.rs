@@ -179,9 +179,8 @@ fn tell(args: &RunArgs, outcome: &Outcome) -> Result<Exit> {
         ui::data(&serde_json::to_string(result)?);
     } else {
         let plan = outcome.directory.plan()?;
-        let node = outcome.directory.node(&plan.node)?;
         let samples = results::assemble::samples(&outcome.directory)?;
-        ui::data(report::terminal::run(&plan, result, node.as_ref(), &samples).trim_end());
+        ui::data(report::terminal::run(&plan, result, &samples).trim_end());
     }
     ui::say(&format!(
         "Run directory: {}",
