@@ -577,14 +577,20 @@ impl Run<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let expected = plan.expected().unwrap_or_default();
         let at_once = plan.concurrency.unwrap_or(usize::MAX);
-        let todo = Progress {
-            jobs: starts.len(),
-            expected,
-            last_due_s: starts
-                .iter()
-                .map(|start| start.offset_s)
-                .fold(0.0, f64::max),
-            ..Progress::default()
+        let last_due_s = starts.iter().map(|start| start.offset_s);
+        let todo = match self.config.duration {
+            // Batches follow each other until the time is over.
+            Some(duration) => Progress {
+                jobs: starts.len(),
+                last_due_s: duration.as_secs_f64(),
+                ..Progress::default()
+            },
+            None => Progress {
+                jobs: starts.len(),
+                expected,
+                last_due_s: last_due_s.fold(0.0, f64::max),
+                ..Progress::default()
+            },
         };
         let mut shown = 0;
         launch::run(&starts, at_once, self.stop, |happening| {
