@@ -634,12 +634,19 @@ impl Run<'_> {
                     system_s: Some(finished.system.as_secs_f64()),
                     block_input: Some(finished.block_input),
                     block_output: Some(finished.block_output),
+                    cancelled_write_bytes: self.cancelled_write_bytes(name),
                     detail: self.wrong(name, finished, *over_limit),
                     ..Event::of_job(self.time_of(*started + *real), EventKind::JobFinished, name)
                 })
             }
             Happening::Tick { .. } => None,
         }
+    }
+
+    fn cancelled_write_bytes(&self, name: &str) -> Option<u64> {
+        let mut jobs = self.config.plan.jobs.iter();
+        let slot = jobs.position(|job| self.name(job) == name)?;
+        self.board.live().cancelled_write_bytes(slot)
     }
 
     /// What went wrong with a job that has ended, if anything did.

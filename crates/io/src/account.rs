@@ -230,6 +230,18 @@ impl Accounts {
         }
     }
 
+    /// Says to whoever watches what can only be said at the end.
+    pub fn show_end(&self) {
+        let cancelled = || crate::process::cancelled_write_bytes();
+        if let Some((shown, bytes)) = self
+            .shown
+            .as_ref()
+            .and_then(|shown| Some((shown, cancelled()?)))
+        {
+            shown.slot.set_cancelled_write_bytes(bytes);
+        }
+    }
+
     /// What was counted since the last call; counting starts again at nothing.
     pub fn take(&self) -> Report {
         let ns_per_tick = self.clock.ns_per_tick();

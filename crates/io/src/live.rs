@@ -3,7 +3,7 @@
 //! is touched, since the pages of a mapped file on a disk stall their writer whenever the kernel
 //! writes them back.
 //!
-//! A page is an array of 64-bit words: [`MAGIC`], then for each channel four words per operation
+//! A page is an array of 64-bit words: [`MAGIC`], what [`CANCELLED`] is, and from the ninth on for each channel four words per operation
 //! (calls, failed calls, bytes, nanoseconds) and the classes of latency.
 
 #![expect(
@@ -30,6 +30,10 @@ const SLOT_WORDS: usize = 512;
 /// Classes of latency: class 0 is below 1 µs, class n from 2^(n-1) to below 2^n µs; the last is open.
 pub const CLASSES: usize = 32;
 
+/// The word with the bytes that never had to be written, since their files were removed; one more
+/// than that, so that 0 is not known.
+const CANCELLED: usize = 1;
+
 /// First word of a slot that a job has taken: `GRISTLV1`.
 const MAGIC: u64 = u64::from_be_bytes(*b"GRISTLV1");
 
@@ -49,6 +53,8 @@ pub struct LiveChannel {
     pub write_bytes: u64,
     /// Operations that move no bytes.
     pub metadata_operations: u64,
+    /// Of these, those that change a directory or a file's length.
+    pub changes: u64,
     /// Time inside all operations.
     pub blocked: Duration,
     /// Reads and writes by class of latency.
@@ -61,6 +67,7 @@ impl LiveChannel {
         self.read_bytes += other.read_bytes;
         self.write_bytes += other.write_bytes;
         self.metadata_operations += other.metadata_operations;
+        self.changes += other.changes;
         self.blocked += other.blocked;
         for (total, more) in self.classes.iter_mut().zip(other.classes) {
             *total += more;
@@ -80,6 +87,7 @@ impl LiveChannel {
             metadata_operations: self
                 .metadata_operations
                 .saturating_sub(earlier.metadata_operations),
+            changes: self.changes.saturating_sub(earlier.changes),
             blocked: self.blocked.saturating_sub(earlier.blocked),
             classes,
         }
@@ -172,6 +180,13 @@ impl LiveMemory {
         self.slots
     }
 
+    /// Bytes that the last job of a slot made dirty and that never had to be written, once it has
+    /// said so at its end.
+    pub fn cancelled_write_bytes(&self, slot: usize) -> Option<u64> {
+        let first = slot.checked_mul(SLOT_WORDS)?;
+        (slot < self.slots).then(|| self.words.get(first + CANCELLED).checked_sub(1))?
+    }
+
     /// What the job of a slot has done so far; `None` until it has taken its slot.
     pub fn counts(&self, slot: usize) -> Option<LiveCounts> {
         if slot >= self.slots {
@@ -189,6 +204,14 @@ impl LiveMemory {
                     match operation {
                         Operation::Read => counts.read_bytes += bytes,
                         Operation::Write | Operation::HeaderRewrite => counts.write_bytes += bytes,
+                        Operation::Create
+                        | Operation::Rename
+                        | Operation::Unlink
+                        | Operation::Truncate
+                        | Operation::Directory => {
+                            counts.metadata_operations += calls;
+                            counts.changes += calls;
+                        }
                         _ => counts.metadata_operations += calls,
                     }
                 }
@@ -219,8 +242,15 @@ impl LiveSlot {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let words = Words::map(&file, offset, SLOT_BYTES)?;
+        words.at(CANCELLED).store(0, Ordering::Relaxed);
         words.at(0).store(MAGIC, Ordering::Relaxed);
         Ok(Self { words })
+    }
+
+    /// Says at the end how much of what was made dirty never had to be written.
+    pub fn set_cancelled_write_bytes(&self, bytes: u64) {
+        let told = bytes.saturating_add(1);
+        self.words.at(CANCELLED).store(told, Ordering::Relaxed);
     }
 
     /// Counts a call. No two threads may count the same operation of the same channel at once; the
@@ -271,6 +301,11 @@ mod tests {
         assert_eq!(classes_in_use(&work.classes), [(1, 1), (4, 2)]);
         let util = counts[Channel::Util as usize];
         assert_eq!((util.metadata_operations, util.read_bytes), (1, 0));
+        assert_eq!((util.changes, work.changes), (1, 0));
+        assert_eq!(memory.cancelled_write_bytes(1), None);
+        slot.set_cancelled_write_bytes(0);
+        assert_eq!(memory.cancelled_write_bytes(1), Some(0));
+        assert_eq!(memory.cancelled_write_bytes(3), None);
         assert_eq!(classes_in_use(&util.classes), []);
         assert_eq!(memory.counts(0), None);
         assert_eq!(memory.counts(3), None);

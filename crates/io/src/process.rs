@@ -172,6 +172,15 @@ pub fn cpu_of(process_id: u32) -> Option<Duration> {
     clock((!pid << 3) | 2)
 }
 
+/// Bytes that this process made dirty and that never had to be written, since their files were
+/// removed or cut off first (/proc/self/io).
+pub fn cancelled_write_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/io").ok()?;
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix("cancelled_write_bytes:"))?;
+    value.trim().parse().ok()
+}
+
 /// CPU time of this process so far.
 pub fn own_cpu() -> Duration {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or_default()

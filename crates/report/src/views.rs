@@ -293,6 +293,7 @@ mod tests {
                     read_bytes: 100_000_000,
                     write_bytes: 20_000_000,
                     metadata_operations: 30,
+                    changes: None,
                     blocked_s: 1.0,
                     latency_us: vec![(64, 90), (4096, 10)],
                 },

@@ -242,6 +242,10 @@ pub struct Event {
     /// 512-byte blocks that a finished job made dirty or wrote towards devices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_output: Option<u64>,
+    /// Bytes of these that never had to be written, since the job removed their files first; absent
+    /// if it did not come to say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled_write_bytes: Option<u64>,
     /// What verification found wrong, a sentence each; present only after verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<String>>,
@@ -271,6 +275,7 @@ impl Event {
             system_s: None,
             block_input: None,
             block_output: None,
+            cancelled_write_bytes: None,
             findings: None,
             cached_share: None,
             caches_dropped: None,

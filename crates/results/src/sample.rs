@@ -124,6 +124,9 @@ pub struct ChannelSample {
     pub write_bytes: u64,
     /// Operations that move no bytes: create, open, rename, remove, lock.
     pub metadata_operations: u64,
+    /// Of these, those that change a directory or a file's length: create, rename, remove, truncate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<u64>,
     /// Time that jobs spent inside all operations, seconds, added up over jobs and threads.
     pub blocked_s: f64,
     /// Reads and writes by latency: each pair is the upper end of a class in microseconds (a power

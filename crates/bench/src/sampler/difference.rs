@@ -123,6 +123,7 @@ fn channels(before: &Readings, now: &Readings) -> BTreeMap<String, ChannelSample
                 read_bytes: passed.read_bytes,
                 write_bytes: passed.write_bytes,
                 metadata_operations: passed.metadata_operations,
+                changes: Some(passed.changes),
                 blocked_s: passed.blocked.as_secs_f64(),
                 latency_us: classes_in_use(&passed.classes),
             };

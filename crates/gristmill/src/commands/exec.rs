@@ -61,9 +61,11 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
         include: Box::new(|path| {
             fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
         }),
-        observer: observer(args.steps.as_deref(), accounts, lost.clone())?,
+        observer: observer(args.steps.as_deref(), accounts.clone(), lost.clone())?,
     };
-    match session::run(setup, &args.program.display().to_string(), &text) {
+    let ended = session::run(setup, &args.program.display().to_string(), &text);
+    accounts.show_end();
+    match ended {
         Ok(ended) => {
             let unwritten = [
                 ("log", &ended.log_failure),

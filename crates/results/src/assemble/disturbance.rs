@@ -27,8 +27,8 @@ pub const HELD_UP_S_MAX: f64 = 10.0;
 /// What a file system may write for itself beside what jobs wrote: journal and metadata.
 const WRITE_OVERHEAD_SHARE: f64 = 0.05;
 
-/// The same for each operation on metadata, bytes: eight blocks of a journal.
-const METADATA_OPERATION_BYTES: f64 = 32_768.0;
+/// The same for each change of a directory or a file's length, bytes: four blocks of a journal.
+const CHANGE_BYTES: f64 = 16_384.0;
 
 /// Bytes of a block in `ru_inblock`.
 const BLOCK_BYTES: f64 = 512.0;
@@ -200,14 +200,18 @@ fn foreign_traffic(
     }
     let read_by_jobs = by_jobs(|event| event.block_input)?;
     let written_by_jobs = by_jobs(|event| event.block_output)?;
-    let operations = samples.iter().flat_map(|sample| sample.channels.values());
-    let operations = operations
-        .map(|channel| channel.metadata_operations)
+    // What a job did not come to say is taken as written.
+    let cancelled = finished.map(|event| event.cancelled_write_bytes.unwrap_or(0));
+    let cancelled = cancelled.sum::<u64>() as f64;
+    let channels = samples.iter().flat_map(|sample| sample.channels.values());
+    let changes = channels
+        .map(|channel| channel.changes.unwrap_or(channel.metadata_operations))
         .sum::<u64>();
     let first = samples.first().and_then(|sample| sample.memory.as_ref());
     let waiting = first.map_or(0, |memory| memory.dirty_bytes + memory.writeback_bytes);
-    let allowed = written_by_jobs * (1.0 + WRITE_OVERHEAD_SHARE)
-        + operations as f64 * METADATA_OPERATION_BYTES
+    let reaches_devices = (written_by_jobs - cancelled).max(0.0);
+    let allowed = reaches_devices * (1.0 + WRITE_OVERHEAD_SHARE)
+        + changes as f64 * CHANGE_BYTES
         + waiting as f64;
     let foreign = (read - read_by_jobs).max(0.0) + (written - allowed).max(0.0);
     let seconds = sum(samples, |sample| sample.interval_s);
@@ -422,12 +426,22 @@ mod tests {
         let mut busy = samples();
         for sample in &mut busy {
             sample.devices.get_mut("dm-0").unwrap().write_bytes += 30_000_000;
-            sample.channels.get_mut("work").unwrap().metadata_operations = 100;
+            sample.channels.get_mut("work").unwrap().changes = Some(200);
         }
         busy[0].memory.as_mut().unwrap().dirty_bytes = 250_000_000;
         let found = disturbances(&node(), &busy, &events());
-        // 25 MB of overhead, 32.8 MB for a thousand operations and 250 MB from before.
+        // 25 MB of overhead, 32.8 MB for two thousand changes and 250 MB from before.
         assert!(find(&found, "foreign_device_traffic").value.abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_jobs_removed_before_it_was_written_does_not_hide_what_others_wrote() {
+        let mut events = events();
+        events[1].cancelled_write_bytes = Some(200_000_000);
+        let found = disturbances(&node(), &samples(), &events);
+        // 500 MB written, of which 300 MB and 5 % can be the jobs'.
+        let foreign = find(&found, "foreign_device_traffic");
+        assert!((foreign.value - 18.5).abs() < 1e-3, "{foreign:?}");
     }
 
     #[test]
