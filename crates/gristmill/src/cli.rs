@@ -201,6 +201,9 @@ pub struct ReportArgs {
     /// Replace names of hosts, users and paths in the bundle, and say which
     #[arg(long, requires = "bundle")]
     pub anonymise: bool,
+    /// Write the report of the run as one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["view", "bundle"])]
+    pub html: Option<PathBuf>,
 }
 
 /// Arguments of `compare`.

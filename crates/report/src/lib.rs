@@ -1,8 +1,9 @@
-//! Run directories to tables that people read. Needs neither engine nor host.
+//! Run directories to tables and pages that people read. Needs neither engine nor host.
 //!
-//! Start reading at [`terminal`].
+//! Start reading at [`terminal`] for text, at [`page`] for HTML.
 
 pub mod measured;
+pub mod page;
 pub mod series;
 pub mod table;
 pub mod terminal;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use report::page::{self, Run};
 use report::views::View;
 use results::assemble::{assemble_with, samples};
 use results::bundle::{Replacements, pack};
@@ -23,6 +24,9 @@ use crate::ui;
 pub fn run(args: &ReportArgs) -> Result<Exit> {
     if let Some(bundle) = &args.bundle {
         return send(args, bundle);
+    }
+    if args.html.is_some() && args.runs.len() > 1 {
+        bail!("--html writes the page of one run: name one");
     }
     let thresholds = thresholds(args.thresholds.as_deref())?;
     let mut exit = Exit::Good;
@@ -94,6 +98,9 @@ fn of_run(args: &ReportArgs, path: &Path, thresholds: &Thresholds) -> Result<Exi
     } else {
         ui::data(report::terminal::run(&plan, &result, &samples).trim_end());
     }
+    if let Some(file) = &args.html {
+        write_page(&directory, &result, file)?;
+    }
     // What was said when the run was made stays in its directory.
     let then = directory.result()?.map(|result| result.verdict.result);
     if let Some(then) = then.filter(|then| *then != result.verdict.result) {
@@ -106,7 +113,22 @@ fn of_run(args: &ReportArgs, path: &Path, thresholds: &Thresholds) -> Result<Exi
     Ok(super::run::exit_of(&result.verdict))
 }
 
+/// Writes the page of a run beside `file` and renames it, so that a reader never sees half of it.
+pub(super) fn write_page(directory: &RunDirectory, result: &RunResult, file: &Path) -> Result<()> {
+    let run = Run::read(directory, result.clone())?;
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".new");
+    fs::write(&beside, page::run(&run))
+        .and_then(|()| fs::rename(&beside, file))
+        .with_context(|| format!("failed to write {}", file.display()))?;
+    ui::say(&format!("Report: {}", file.display()));
+    Ok(())
+}
+
 fn published(args: &ReportArgs, id: &str, thresholds: &Thresholds) -> Result<Exit> {
+    if args.html.is_some() {
+        bail!("--html is of runs; {}{id} is a published table", reference::PREFIX);
+    }
     if let Some(document) = reference::documents().iter().find(|one| one.id == id) {
         return whole(args, document);
     }

@@ -186,6 +186,11 @@ fn tell(args: &RunArgs, outcome: &Outcome) -> Result<Exit> {
         "Run directory: {}",
         outcome.directory.path().display()
     ));
+    let page = outcome.directory.path().join("report.html");
+    // The run is done and its figures are kept: a page that cannot be written is said, no more.
+    if let Err(error) = super::report::write_page(&outcome.directory, result, &page) {
+        ui::error(&error);
+    }
     if outcome.interrupted {
         return Ok(Exit::Interrupted);
     }

@@ -1,0 +1,164 @@
+//! A run as one HTML file that needs nothing else: no network, no other file.
+//!
+//! What can be said without a chart is in the page as text and tables; the charts are drawn by the
+//! scripts of `assets/` from data in a block of their own ([`script`]).
+
+mod cards;
+mod facts;
+mod jobs;
+mod latency;
+mod number;
+mod panels;
+mod script;
+mod series;
+mod tables;
+mod timeline;
+mod trust;
+
+use std::collections::BTreeMap;
+
+use minijinja::{Environment, context};
+use results::node::NodeRecord;
+use results::run::{self, Event, RunDirectory, RunPlan, RunResult};
+use results::sample::Sample;
+use results::step::StepRecord;
+use serde::Serialize;
+
+use latency::Latencies;
+use panels::Panel;
+use series::Bins;
+use timeline::Timeline;
+
+/// Everything about a run that a page shows.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// What was planned.
+    pub plan: RunPlan,
+    /// The figures.
+    pub result: RunResult,
+    /// What happened.
+    pub events: Vec<Event>,
+    /// Finished steps by job.
+    pub steps: BTreeMap<String, Vec<StepRecord>>,
+    /// Samples by node; none if nothing was sampled.
+    pub samples: BTreeMap<String, Vec<Sample>>,
+    /// What the nodes are that were sampled.
+    pub nodes: Vec<NodeRecord>,
+}
+
+impl Run {
+    /// Reads a run directory, whether the run was finished or not; `result` are its figures.
+    pub fn read(directory: &RunDirectory, result: RunResult) -> Result<Self, run::Error> {
+        let plan = directory.plan()?;
+        let mut steps = BTreeMap::new();
+        for job in &plan.jobs {
+            steps.insert(job.name.clone(), directory.steps(&job.name)?);
+        }
+        let (mut samples, mut nodes) = (BTreeMap::new(), Vec::new());
+        for node in directory.nodes()? {
+            nodes.extend(directory.node(&node)?);
+            samples.insert(node.clone(), directory.samples(&node)?);
+        }
+        samples.retain(|_, of_node| !of_node.is_empty());
+        Ok(Self {
+            events: directory.events()?,
+            plan,
+            result,
+            steps,
+            samples,
+            nodes,
+        })
+    }
+}
+
+/// What the scripts draw from.
+#[derive(Debug, Serialize)]
+struct Drawn<'a> {
+    started_unix_s: f64,
+    end_s: f64,
+    panels: &'a [Panel],
+    bins: &'a Bins,
+    latency: Option<&'a Latencies>,
+    jobs: &'a [jobs::Bar],
+    marks: &'a [timeline::Mark],
+}
+
+/// Licences of what is embedded, as they ask to be kept with it.
+const NOTICES: &str = concat!(
+    "uPlot 1.6.32. ",
+    include_str!("../assets/vendor/uplot-LICENSE"),
+    "\nSource Sans 3 and Source Serif 4. Copyright Adobe (http://www.adobe.com/), with Reserved Font Name \
+     \"Source\". Licensed under the SIL Open Font License, Version 1.1 (http://scripts.sil.org/OFL)."
+);
+
+const TEMPLATES: [(&str, &str); 3] = [
+    ("run.html", include_str!("../templates/run.html")),
+    ("chart.html", include_str!("../templates/chart.html")),
+    ("series.html", include_str!("../templates/series.html")),
+];
+
+/// The scripts, in the order in which they need each other.
+const SCRIPTS: [&str; 7] = [
+    include_str!("../assets/theme.js"),
+    include_str!("../assets/format.js"),
+    include_str!("../assets/timeline.js"),
+    include_str!("../assets/gantt.js"),
+    include_str!("../assets/heatmap.js"),
+    include_str!("../assets/jobs.js"),
+    include_str!("../assets/page.js"),
+];
+
+/// The page of a run.
+pub fn run(run: &Run) -> String {
+    let timeline = Timeline::of(run);
+    let bins = Bins::of(&timeline.within(&run.samples));
+    let panels = panels::all(&bins);
+    let latency = Latencies::of(&timeline.within(&run.samples));
+    let bars = jobs::bars(run, &timeline);
+    let drawn = Drawn {
+        started_unix_s: timeline.origin_unix_s,
+        end_s: timeline.end_s,
+        panels: &panels,
+        bins: &bins,
+        latency: latency.as_ref(),
+        jobs: &bars,
+        marks: &timeline.marks,
+    };
+    let mut environment = Environment::new();
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.add_filter("figure", |value: Option<f64>| tables::dash(value));
+    environment.add_filter("capital", |text: String| cards::capital(&text));
+    for (name, text) in TEMPLATES {
+        environment
+            .add_template(name, text)
+            .expect("the template is part of the program");
+    }
+    let template = environment
+        .get_template("run.html")
+        .expect("it was just added");
+    let values = context! {
+        title => format!("{} on {}", run.plan.suite, run.plan.node),
+        head => facts::head(run),
+        verdict => cards::verdict(run),
+        figures => cards::figures(run),
+        panels => panels.iter().map(|panel| tables::of_panel(panel, &bins)).collect::<Vec<_>>(),
+        resolution => bins.resolution(),
+        latency => latency.as_ref().map(tables::of_latency),
+        jobs => jobs::table(run),
+        channels => tables::channels(run),
+        operations => tables::operations(run),
+        cache => facts::cache(run),
+        trust => trust::all(run),
+        facts => facts::host(run),
+        events => timeline.events,
+        style => script::style(),
+        plot => script::PLOT,
+        scripts => format!("(() => {{\n\"use strict\";\n{}\n}})();", SCRIPTS.join("\n")),
+        data => script::json(&drawn),
+        notices => NOTICES,
+    };
+    template
+        .render(values)
+        .expect("the template uses only what it is given")
+}

@@ -1,0 +1,374 @@
+//! The charts over time. A chart is there if what it shows was measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use results::sample::{ChannelSample, CpuSample, MemorySample, Sample};
+use serde::Serialize;
+
+use super::series::{Bins, Per};
+
+/// Lines of a chart beyond which nobody tells them apart.
+const LINES_MAX: usize = 6;
+
+/// A chart over time.
+#[derive(Debug, Serialize)]
+pub(super) struct Panel {
+    /// Stable id.
+    pub(super) id: String,
+    pub(super) title: String,
+    /// What it shows and how to read it, a sentence.
+    pub(super) about: String,
+    pub(super) unit: &'static str,
+    /// Series are parts of a whole and stand on one another.
+    pub(super) stacked: bool,
+    /// Top of the scale where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top: Option<f64>,
+    pub(super) series: Vec<Series>,
+}
+
+/// A line or a layer.
+#[derive(Debug, Serialize)]
+pub(super) struct Series {
+    pub(super) label: String,
+    /// Name of its colour in the style sheet.
+    pub(super) colour: &'static str,
+    pub(super) values: Vec<Option<f64>>,
+    /// Parts that are shown beside the value, such as reads and writes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<Part>,
+}
+
+/// A part of a series.
+#[derive(Debug, Serialize)]
+pub(super) struct Part {
+    pub(super) label: &'static str,
+    pub(super) values: Vec<Option<f64>>,
+}
+
+/// Channels by key, with their names on the page, in the order of legends.
+pub(super) const CHANNELS: [(&str, &str); 4] = [
+    ("input", "Input"),
+    ("output", "Output"),
+    ("work", "WORK"),
+    ("util", "Utility"),
+];
+
+/// Colours of lines that are no channels, in turn.
+const LINES: [&str; LINES_MAX] = ["line-1", "line-2", "line-3", "line-4", "line-5", "line-6"];
+
+/// All charts that there are figures for.
+pub(super) fn all(bins: &Bins) -> Vec<Panel> {
+    if bins.is_empty() {
+        return Vec::new();
+    }
+    let known = [
+        throughput(bins),
+        processors(bins),
+        memory(bins),
+        devices(bins),
+        mounts(bins),
+        network(bins),
+        pressure(bins),
+    ];
+    known
+        .into_iter()
+        .chain(observed(bins))
+        .filter(|panel| !panel.series.is_empty())
+        .collect()
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
+fn throughput(bins: &Bins) -> Panel {
+    let used: BTreeSet<&String> = bins.samples().flat_map(|s| s.channels.keys()).collect();
+    let of = |name: &'static str, bytes: fn(&ChannelSample) -> u64| {
+        // A sample that has some channels has those that were used.
+        bins.values(Per::Second, move |sample: &Sample| {
+            let measured = !sample.channels.is_empty();
+            measured.then(|| megabytes(sample.channels.get(name).map_or(0, bytes)))
+        })
+    };
+    let series = CHANNELS
+        .iter()
+        .filter(|(name, _)| used.iter().any(|used| used == name))
+        .map(|(name, label)| Series {
+            label: (*label).to_owned(),
+            colour: name,
+            values: of(name, |channel| channel.read_bytes + channel.write_bytes),
+            parts: vec![
+                Part {
+                    label: "read",
+                    values: of(name, |channel| channel.read_bytes),
+                },
+                Part {
+                    label: "written",
+                    values: of(name, |channel| channel.write_bytes),
+                },
+            ],
+        });
+    Panel {
+        id: "throughput".to_owned(),
+        title: "Throughput by channel".to_owned(),
+        about: "What programs were served, reads and writes together, whether it came from a device or \
+                from a cache."
+            .to_owned(),
+        unit: "MB/s",
+        stacked: true,
+        top: None,
+        series: series.collect(),
+    }
+}
+
+/// A part of the processors' time.
+type PartOfCpu = fn(&CpuSample) -> Option<f64>;
+
+fn processors(bins: &Bins) -> Panel {
+    let jobs_known = bins
+        .samples()
+        .filter_map(|sample| sample.cpu.as_ref())
+        .any(|cpu| cpu.jobs_s.is_some());
+    let by_owner: [(&str, &'static str, PartOfCpu); 5] = [
+        ("Jobs", "cpu-1", |cpu| cpu.jobs_s),
+        ("Launcher and sampler", "cpu-2", |cpu| cpu.launcher_s),
+        ("Other programs", "cpu-3", |cpu| {
+            let own = cpu.jobs_s? + cpu.launcher_s.unwrap_or(0.0);
+            Some((cpu.user_s + cpu.system_s - own).max(0.0))
+        }),
+        ("Waiting for I/O", "cpu-4", |cpu| Some(cpu.iowait_s)),
+        ("Taken by other guests", "cpu-5", |cpu| Some(cpu.steal_s)),
+    ];
+    let by_mode: [(&str, &'static str, PartOfCpu); 4] = [
+        ("Programs", "cpu-1", |cpu| Some(cpu.user_s)),
+        ("Kernel", "cpu-3", |cpu| Some(cpu.system_s)),
+        ("Waiting for I/O", "cpu-4", |cpu| Some(cpu.iowait_s)),
+        ("Taken by other guests", "cpu-5", |cpu| Some(cpu.steal_s)),
+    ];
+    let parts: &[_] = if jobs_known { &by_owner } else { &by_mode };
+    Panel {
+        id: "processors".to_owned(),
+        title: "Processors".to_owned(),
+        about: "Share of all processors' time; what is missing to 100 % was idle. Waiting for I/O is idle \
+                time too, with requests outstanding."
+            .to_owned(),
+        unit: "%",
+        stacked: true,
+        top: Some(100.0),
+        series: parts
+            .iter()
+            .map(|(label, colour, part)| Series {
+                label: (*label).to_owned(),
+                colour,
+                values: bins.values(Per::Processor, |sample| {
+                    sample.cpu.as_ref().and_then(*part)
+                }),
+                parts: Vec::new(),
+            })
+            .filter(Series::measured)
+            .collect(),
+    }
+}
+
+impl Series {
+    fn measured(&self) -> bool {
+        self.values.iter().any(Option::is_some)
+    }
+}
+
+fn memory(bins: &Bins) -> Panel {
+    let level = |label: &str, colour, of: fn(&MemorySample) -> u64| Series {
+        label: label.to_owned(),
+        colour,
+        values: bins.values(Per::Second, |sample| {
+            let bytes = of(sample.memory.as_ref()?);
+            Some(bytes as f64 / 1e9 * sample.interval_s)
+        }),
+        parts: Vec::new(),
+    };
+    let series = [
+        level("Page cache", LINES[0], |memory| memory.cached_bytes),
+        level("Available", LINES[1], |memory| memory.available_bytes),
+        level("Not yet written", LINES[2], |memory| {
+            memory.dirty_bytes + memory.writeback_bytes
+        }),
+    ];
+    Panel {
+        id: "memory".to_owned(),
+        title: "Memory".to_owned(),
+        about:
+            "Page cache and what programs could still get; what waits to be written is throughput \
+                that devices have not delivered yet."
+                .to_owned(),
+        unit: "GB",
+        stacked: false,
+        top: None,
+        series: series.into_iter().filter(Series::measured).collect(),
+    }
+}
+
+/// The names that move most bytes, at most [`LINES_MAX`].
+fn busiest<'a>(amounts: impl Iterator<Item = (&'a String, u64)>) -> Vec<String> {
+    let mut totals: BTreeMap<&String, u64> = BTreeMap::new();
+    for (name, bytes) in amounts {
+        *totals.entry(name).or_default() += bytes;
+    }
+    let mut totals: Vec<_> = totals.into_iter().filter(|(_, bytes)| *bytes > 0).collect();
+    totals.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    let names = totals.into_iter().take(LINES_MAX);
+    names.map(|(name, _)| name.clone()).collect()
+}
+
+/// A chart of bytes one way and the other, a line for each name.
+fn traffic(
+    bins: &Bins,
+    names: &[String],
+    ways: [&'static str; 2],
+    of: impl Fn(&Sample, &str) -> Option<(u64, u64)>,
+) -> Vec<Series> {
+    let rate = |name: &str, pick: fn((u64, u64)) -> u64| {
+        bins.values(Per::Second, |sample| {
+            Some(megabytes(pick(of(sample, name)?)))
+        })
+    };
+    let line = |(index, name): (usize, &String)| Series {
+        label: name.clone(),
+        colour: LINES[index % LINES_MAX],
+        values: rate(name, |(one, other)| one + other),
+        parts: vec![
+            Part {
+                label: ways[0],
+                values: rate(name, |(one, _)| one),
+            },
+            Part {
+                label: ways[1],
+                values: rate(name, |(_, other)| other),
+            },
+        ],
+    };
+    names.iter().enumerate().map(line).collect()
+}
+
+fn devices(bins: &Bins) -> Panel {
+    let all = bins.samples().flat_map(|sample| &sample.devices);
+    let names = busiest(all.map(|(name, device)| (name, device.read_bytes + device.write_bytes)));
+    Panel {
+        id: "devices".to_owned(),
+        title: "Devices".to_owned(),
+        about: "What block devices really moved, reads and writes together. A device may lie on another; \
+                they are not added up."
+            .to_owned(),
+        unit: "MB/s",
+        stacked: false,
+        top: None,
+        series: traffic(bins, &names, ["read", "written"], |sample, name| {
+            let device = sample.devices.get(name)?;
+            Some((device.read_bytes, device.write_bytes))
+        }),
+    }
+}
+
+fn mounts(bins: &Bins) -> Panel {
+    let all = bins.samples().flat_map(|sample| &sample.mounts);
+    let names = busiest(all.map(|(name, mount)| (name, mount.read_bytes + mount.write_bytes)));
+    Panel {
+        id: "mounts".to_owned(),
+        title: "Network file systems".to_owned(),
+        about: "What came from servers and went to them, by mount point.".to_owned(),
+        unit: "MB/s",
+        stacked: false,
+        top: None,
+        series: traffic(bins, &names, ["read", "written"], |sample, name| {
+            let mount = sample.mounts.get(name)?;
+            Some((mount.read_bytes, mount.write_bytes))
+        }),
+    }
+}
+
+fn network(bins: &Bins) -> Panel {
+    let all = bins.samples().flat_map(|sample| &sample.network);
+    let names = busiest(all.map(|(name, link)| (name, link.received_bytes + link.sent_bytes)));
+    let links = bins.samples().flat_map(|sample| &sample.network);
+    let speeds: BTreeMap<&String, f64> = links
+        .filter_map(|(name, link)| Some((name, link.link_mb_per_s?)))
+        .collect();
+    let speeds: Vec<String> = names
+        .iter()
+        .filter_map(|name| {
+            let speed = super::number::figure(*speeds.get(name)?);
+            Some(format!("{name} {speed} MB/s each way"))
+        })
+        .collect();
+    let links = if speeds.is_empty() {
+        "The interfaces do not tell the speed of their links.".to_owned()
+    } else {
+        format!("Links: {}.", speeds.join(", "))
+    };
+    Panel {
+        id: "network".to_owned(),
+        title: "Network".to_owned(),
+        about: format!("Received and sent together, by interface. {links}"),
+        unit: "MB/s",
+        stacked: false,
+        top: None,
+        series: traffic(bins, &names, ["received", "sent"], |sample, name| {
+            let link = sample.network.get(name)?;
+            Some((link.received_bytes, link.sent_bytes))
+        }),
+    }
+}
+
+fn pressure(bins: &Bins) -> Panel {
+    let kinds = [
+        ("io_full", "All tasks waiting for I/O"),
+        ("io_some", "Some task waiting for I/O"),
+        ("memory_some", "Some task waiting for memory"),
+        ("cpu_some", "Some task waiting for a processor"),
+    ];
+    let lines = kinds
+        .iter()
+        .zip(LINES)
+        .map(|((key, label), colour)| Series {
+            label: (*label).to_owned(),
+            colour,
+            values: bins.values(Per::Second, |sample| {
+                Some(sample.pressure_s.get(*key)? * 100.0)
+            }),
+            parts: Vec::new(),
+        });
+    Panel {
+        id: "pressure".to_owned(),
+        title: "Stalls".to_owned(),
+        about:
+            "Share of the time in which tasks could not go on, as the kernel accounts it (pressure \
+                stall information)."
+                .to_owned(),
+        unit: "%",
+        stacked: false,
+        top: None,
+        series: lines.filter(Series::measured).collect(),
+    }
+}
+
+/// A chart for each series of others, since their units are not known.
+fn observed(bins: &Bins) -> Vec<Panel> {
+    let names: BTreeSet<&String> = bins.samples().flat_map(|s| s.observed.keys()).collect();
+    let panel = |(index, name): (usize, &String)| Panel {
+        id: format!("observed-{}", index + 1),
+        title: name.clone(),
+        about: "Measured by others and put on this axis (--observe).".to_owned(),
+        unit: "",
+        stacked: false,
+        top: None,
+        series: vec![Series {
+            label: name.clone(),
+            colour: LINES[0],
+            values: bins.values(Per::Second, |sample| {
+                Some(sample.observed.get(name)? * sample.interval_s)
+            }),
+            parts: Vec::new(),
+        }],
+    };
+    names.into_iter().enumerate().map(panel).collect()
+}

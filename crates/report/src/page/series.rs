@@ -1,0 +1,252 @@
+//! Figures of samples over time, drawn together into no more points than a page should carry.
+
+use results::sample::Sample;
+use serde::Serialize;
+
+use super::number::{duration, rounded};
+
+/// Points of a chart: a second each for almost three hours.
+const POINTS_MAX: usize = 10_000;
+
+/// Intervals that figures are given for, each of one or several samples of the first node.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Bins {
+    /// Ends of the intervals; each begins where the one before it ends.
+    pub(super) end_s: Vec<f64>,
+    /// Begin of the first.
+    pub(super) start_s: f64,
+    /// Samples in one, at most.
+    pub(super) samples_each: usize,
+    #[serde(skip)]
+    nodes: Vec<Vec<Sample>>,
+}
+
+/// What a figure is divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Per {
+    /// Seconds of the interval; nodes are added up.
+    Second,
+    /// Processor seconds of the interval over all nodes together.
+    Processor,
+}
+
+impl Bins {
+    /// Intervals for the samples of nodes, each in the order of time.
+    pub(super) fn of(nodes: &[Vec<Sample>]) -> Self {
+        let Some(first) = nodes.first() else {
+            return Self::default();
+        };
+        let samples_each = first.len().div_ceil(POINTS_MAX).max(1);
+        let groups = || first.chunks(samples_each);
+        let start = first.first().map_or(0.0, |s| s.at_s - s.interval_s);
+        Self {
+            end_s: groups()
+                .filter_map(|group| group.last())
+                .map(|sample| (sample.at_s * 1e3).round() / 1e3)
+                .collect(),
+            start_s: (start * 1e3).round() / 1e3,
+            samples_each,
+            nodes: nodes.to_vec(),
+        }
+    }
+
+    /// Whether anything was sampled.
+    pub(super) fn is_empty(&self) -> bool {
+        self.end_s.is_empty()
+    }
+
+    /// All samples of all nodes.
+    pub(super) fn samples(&self) -> impl Iterator<Item = &Sample> {
+        self.nodes.iter().flatten()
+    }
+
+    /// What a point of the charts stands for, a sentence; nothing if nothing was sampled.
+    pub(super) fn resolution(&self) -> Option<String> {
+        let span = self.end_s.last()? - self.start_s;
+        let each = duration(span / self.end_s.len() as f64);
+        let points = super::number::count(self.end_s.len() as u64);
+        Some(if self.samples_each == 1 {
+            format!("{points} samples, one every {each}; all of them are in this file.")
+        } else {
+            format!(
+                "Each point is the mean of {} samples in a row, about {each}; {points} points. \
+                 Peaks shorter than that are flattened here, not in the run directory.",
+                self.samples_each
+            )
+        })
+    }
+
+    /// A figure for every interval; absent where no node has it.
+    pub(super) fn values(&self, per: Per, of: impl Fn(&Sample) -> Option<f64>) -> Vec<Option<f64>> {
+        let mut sums = vec![Sums::default(); self.end_s.len()];
+        for node in &self.nodes {
+            for (sum, of_node) in sums.iter_mut().zip(self.of_node(node, per, &of)) {
+                sum.add(of_node, per);
+            }
+        }
+        sums.into_iter().map(|sum| sum.value(per)).collect()
+    }
+
+    /// Amount and divisor of one node in each interval. An amount is spread evenly over the interval
+    /// it was measured for; the first node's intervals are whole.
+    fn of_node(
+        &self,
+        samples: &[Sample],
+        per: Per,
+        of: &impl Fn(&Sample) -> Option<f64>,
+    ) -> Vec<(f64, f64)> {
+        let mut out = vec![(0.0, 0.0); self.end_s.len()];
+        let mut bin = 0;
+        for sample in samples {
+            let Some(amount) = of(sample) else { continue };
+            let divisor = match per {
+                Per::Second => sample.interval_s,
+                Per::Processor => match processor_seconds(sample) {
+                    Some(seconds) => seconds,
+                    None => continue,
+                },
+            };
+            let (from, to) = (sample.at_s - sample.interval_s, sample.at_s);
+            while bin + 1 < self.end_s.len() && self.end_s[bin] <= from + 1e-3 {
+                bin += 1;
+            }
+            let mut place = bin;
+            let mut begin = from;
+            while begin < to {
+                let last = place + 1 == self.end_s.len() || self.end_s[place] >= to - 2e-3;
+                let end = if last { to } else { self.end_s[place] };
+                let share = (end - begin) / sample.interval_s;
+                out[place].0 += amount * share;
+                out[place].1 += divisor * share;
+                begin = end;
+                if last {
+                    break;
+                }
+                place += 1;
+            }
+        }
+        out
+    }
+}
+
+/// User, system, waiting, stolen and idle time together.
+fn processor_seconds(sample: &Sample) -> Option<f64> {
+    let cpu = sample.cpu.as_ref()?;
+    let all = cpu.user_s + cpu.system_s + cpu.iowait_s + cpu.steal_s + cpu.idle_s;
+    (all > 0.0).then_some(all)
+}
+
+#[derive(Debug, Clone, Default)]
+struct Sums {
+    amount: f64,
+    divisor: f64,
+    nodes: usize,
+}
+
+impl Sums {
+    fn add(&mut self, (amount, divisor): (f64, f64), per: Per) {
+        if divisor <= 0.0 {
+            return;
+        }
+        self.nodes += 1;
+        match per {
+            Per::Second => self.amount += amount / divisor,
+            Per::Processor => {
+                self.amount += amount;
+                self.divisor += divisor;
+            }
+        }
+    }
+
+    fn value(&self, per: Per) -> Option<f64> {
+        if self.nodes == 0 {
+            return None;
+        }
+        Some(rounded(match per {
+            Per::Second => self.amount,
+            Per::Processor => self.amount / self.divisor * 100.0,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use results::sample::ChannelSample;
+
+    use super::*;
+
+    fn sample(at_s: f64, interval_s: f64, bytes: Option<u64>) -> Sample {
+        let channel = |read_bytes| ChannelSample {
+            read_bytes,
+            ..ChannelSample::default()
+        };
+        Sample {
+            at_s,
+            interval_s,
+            channels: bytes
+                .map(|bytes| ("work".to_owned(), channel(bytes)))
+                .into_iter()
+                .collect(),
+            ..Sample::default()
+        }
+    }
+
+    fn megabytes(sample: &Sample) -> Option<f64> {
+        Some(sample.channels.get("work")?.read_bytes as f64 / 1e6)
+    }
+
+    #[test]
+    fn a_rate_is_of_its_interval_and_absent_where_nothing_was_measured() {
+        let node = vec![
+            sample(1.0, 1.0, Some(5_000_000)),
+            sample(3.0, 2.0, Some(5_000_000)),
+            sample(4.0, 1.0, None),
+        ];
+        let bins = Bins::of(&[node]);
+        assert_eq!(
+            bins.values(Per::Second, megabytes),
+            [Some(5.0), Some(2.5), None]
+        );
+    }
+
+    #[test]
+    fn nodes_are_added_up_on_the_clock_of_the_first() {
+        let first = vec![
+            sample(1.0, 1.0, Some(1_000_000)),
+            sample(2.0, 1.0, Some(1_000_000)),
+        ];
+        let second = vec![
+            sample(0.5, 0.5, Some(1_000_000)),
+            sample(1.5, 1.0, Some(4_000_000)),
+            sample(2.5, 1.0, Some(6_000_000)),
+        ];
+        let bins = Bins::of(&[first, second]);
+        // 1 + (1 + 2) over the first second; 1 + (2 + 6) over the 1.5 s left, as the last interval
+        // takes what comes after it.
+        let values = bins.values(Per::Second, megabytes);
+        assert_eq!(values[0], Some(4.0));
+        assert_eq!(values[1], Some(rounded(1.0 + 8.0 / 1.5)));
+    }
+
+    #[test]
+    fn many_samples_are_drawn_together_and_nothing_is_lost() {
+        let count = POINTS_MAX * 2 + 1;
+        let node =
+            (0..count).map(|n| sample(n as f64 + 1.0, 1.0, Some(1_000_000 * (n as u64 % 7))));
+        let node: Vec<Sample> = node.collect();
+        let total: f64 = node.iter().filter_map(megabytes).sum();
+        let bins = Bins::of(&[node]);
+        assert_eq!(
+            (bins.samples_each, bins.end_s.len()),
+            (3, count.div_ceil(3))
+        );
+        let values = bins.values(Per::Second, megabytes);
+        let mut begin = bins.start_s;
+        let mut sum = 0.0;
+        for (value, end) in values.iter().zip(&bins.end_s) {
+            sum += value.unwrap() * (end - begin);
+            begin = *end;
+        }
+        assert!((sum / total - 1.0).abs() < 1e-3, "{sum} is not {total}");
+    }
+}

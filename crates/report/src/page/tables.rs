@@ -1,0 +1,230 @@
+//! Tables: channels, operations, and those that say what the charts show.
+
+use std::collections::BTreeMap;
+
+use base::units::Bytes;
+use results::step::OperationRecord;
+use serde::Serialize;
+
+use super::Run;
+use super::latency::Latencies;
+use super::number::{clock, count, duration, figure, percent, short};
+use super::panels::{CHANNELS, Panel, Series};
+use super::series::Bins;
+
+/// Rows of a table over time.
+const ROWS: usize = 12;
+
+/// A chart with the table that stands for it.
+#[derive(Debug, Serialize)]
+pub(super) struct Charted {
+    id: String,
+    title: String,
+    about: String,
+    unit: &'static str,
+    /// Mean and largest of each series.
+    series: Vec<Summed>,
+    /// Means over equal parts of the time.
+    rows: Vec<(String, Vec<String>)>,
+}
+
+#[derive(Debug, Serialize)]
+struct Summed {
+    label: String,
+    colour: &'static str,
+    mean: String,
+    largest: String,
+}
+
+/// A figure, or a dash where nothing was measured.
+pub(super) fn dash(value: Option<f64>) -> String {
+    value.map_or("–".to_owned(), figure)
+}
+
+fn mean(values: &[Option<f64>]) -> Option<f64> {
+    let known: Vec<f64> = values.iter().flatten().copied().collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
+pub(super) fn of_panel(panel: &Panel, bins: &Bins) -> Charted {
+    let (ends, start) = (&bins.end_s, bins.start_s);
+    let summed = |series: &Series| Summed {
+        label: series.label.clone(),
+        colour: series.colour,
+        mean: dash(mean(&series.values)),
+        largest: dash(series.values.iter().flatten().copied().reduce(f64::max)),
+    };
+    let each = ends.len().div_ceil(ROWS).max(1);
+    let row = |index: usize| {
+        let (from, to) = (index * each, ((index + 1) * each).min(ends.len()));
+        let begin = if from == 0 { start } else { ends[from - 1] };
+        let values = panel
+            .series
+            .iter()
+            .map(|series| dash(mean(&series.values[from..to])));
+        (
+            format!("{} to {}", clock(begin), clock(ends[to - 1])),
+            values.collect(),
+        )
+    };
+    Charted {
+        id: panel.id.clone(),
+        title: panel.title.clone(),
+        about: panel.about.clone(),
+        unit: panel.unit,
+        series: panel.series.iter().map(summed).collect(),
+        rows: (0..ends.len().div_ceil(each)).map(row).collect(),
+    }
+}
+
+/// The picture of latencies as a table.
+#[derive(Debug, Serialize)]
+pub(super) struct LatencyTable {
+    channels: Vec<String>,
+    rows: Vec<(String, Vec<String>)>,
+    /// Operations of each channel.
+    totals: Vec<String>,
+    note: String,
+}
+
+pub(super) fn of_latency(latency: &Latencies) -> LatencyTable {
+    let channels: Vec<String> = in_order(latency.channels.keys()).cloned().collect();
+    let totals: Vec<Vec<u64>> = channels.iter().map(|name| latency.totals(name)).collect();
+    let all: Vec<u64> = totals.iter().map(|classes| classes.iter().sum()).collect();
+    let row = |(class, end): (usize, &u64)| {
+        let cells = totals.iter().zip(&all).map(|(of_channel, all)| {
+            let here = of_channel[class];
+            match here {
+                0 => "–".to_owned(),
+                here => format!("{} ({})", count(here), percent(here as f64 / *all as f64)),
+            }
+        });
+        (
+            format!("up to {}", microseconds(*end as f64)),
+            cells.collect(),
+        )
+    };
+    let note = if latency.samples_each == 1 {
+        "A column is one sample.".to_owned()
+    } else {
+        format!("A column is {} samples.", latency.samples_each)
+    };
+    LatencyTable {
+        rows: latency.class_us.iter().enumerate().map(row).collect(),
+        totals: all.into_iter().map(count).collect(),
+        channels: channels.iter().map(|name| channel(name)).collect(),
+        note,
+    }
+}
+
+/// `16 µs`, `2.05 ms`, `1.05 s`.
+fn microseconds(value: f64) -> String {
+    match value {
+        v if v < 1e3 => format!("{} µs", short(v)),
+        v if v < 1e6 => format!("{} ms", short(v / 1e3)),
+        v => format!("{} s", short(v / 1e6)),
+    }
+}
+
+/// A channel's name on the page.
+fn channel(name: &str) -> String {
+    let known = CHANNELS.iter().find(|(known, _)| *known == name);
+    known.map_or(name, |(_, label)| label).to_owned()
+}
+
+/// Channels in the order of the legends, others behind them.
+fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> impl Iterator<Item = &'a String> {
+    let mut names: Vec<&String> = names.collect();
+    let place = |name: &String| CHANNELS.iter().position(|(known, _)| known == name);
+    names.sort_by_key(|name| place(name).unwrap_or(CHANNELS.len()));
+    names.into_iter()
+}
+
+/// A channel's row.
+#[derive(Debug, Serialize)]
+pub(super) struct ChannelRow {
+    id: String,
+    label: String,
+    read: String,
+    written: String,
+    share: String,
+    /// The same, a number for a bar.
+    share_percent: f64,
+    rate: String,
+    ratio: String,
+}
+
+pub(super) fn channels(run: &Run) -> Vec<ChannelRow> {
+    let channels = &run.result.channels;
+    let bytes = |read, write| (read + write) as f64;
+    let all: f64 = channels
+        .values()
+        .map(|channel| bytes(channel.read_bytes, channel.write_bytes))
+        .sum();
+    in_order(channels.keys())
+        .map(|name| {
+            let figures = &channels[name];
+            let moved = bytes(figures.read_bytes, figures.write_bytes);
+            let share = if all > 0.0 { moved / all } else { 0.0 };
+            let ratio = (figures.write_bytes > 0)
+                .then(|| figures.read_bytes as f64 / figures.write_bytes as f64);
+            ChannelRow {
+                id: name.clone(),
+                label: channel(name),
+                read: Bytes(figures.read_bytes).to_string(),
+                written: Bytes(figures.write_bytes).to_string(),
+                share: percent(share),
+                share_percent: share * 100.0,
+                rate: dash(figures.mb_per_s),
+                ratio: dash(ratio),
+            }
+        })
+        .collect()
+}
+
+/// A kind of operation on a channel, over all steps that ended.
+#[derive(Debug, Serialize)]
+pub(super) struct OperationRow {
+    channel: String,
+    colour: String,
+    operation: String,
+    calls: String,
+    errors: u64,
+    bytes: String,
+    time: String,
+    mean: String,
+    largest: String,
+}
+
+pub(super) fn operations(run: &Run) -> Vec<OperationRow> {
+    let mut totals: BTreeMap<(&String, &String), OperationRecord> = BTreeMap::new();
+    let channels = run.steps.values().flatten().flat_map(|step| &step.channels);
+    for (name, figures) in channels {
+        for (operation, record) in &figures.operations {
+            let total = totals.entry((name, operation)).or_default();
+            total.count += record.count;
+            total.errors += record.errors;
+            total.bytes += record.bytes;
+            total.total_s += record.total_s;
+            total.latency_max_us = total.latency_max_us.max(record.latency_max_us);
+        }
+    }
+    totals
+        .into_iter()
+        .filter(|(_, total)| total.count > 0)
+        .map(|((name, operation), total)| OperationRow {
+            channel: channel(name),
+            colour: name.clone(),
+            operation: operation.replace('_', " "),
+            calls: count(total.count),
+            errors: total.errors,
+            bytes: match total.bytes {
+                0 => "–".to_owned(),
+                bytes => Bytes(bytes).to_string(),
+            },
+            time: duration(total.total_s),
+            mean: microseconds(total.total_s * 1e6 / total.count as f64),
+            largest: microseconds(total.latency_max_us),
+        })
+        .collect()
+}

@@ -1,0 +1,168 @@
+//! What is in the page, without a browser.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use report::page;
+use results::run::{Aggregate, ChannelResult};
+
+use crate::synthetic;
+
+/// What would end a script, an attribute, a comment or a text if it were let.
+const HOSTILE: &str =
+    "</script><script>document.title='broken'</script><!--\"'><img src=x onerror=alert(1)>]]>";
+
+#[test]
+fn nothing_in_a_run_breaks_out_of_its_place() {
+    let mut run = synthetic::run(5, 20);
+    let hostile = HOSTILE.to_owned();
+    run.plan.suite.clone_from(&hostile);
+    run.plan.node.clone_from(&hostile);
+    run.plan.run.clone_from(&hostile);
+    run.plan.program.clone_from(&hostile);
+    run.plan.notes.push(hostile.clone());
+    run.plan.options.insert(hostile.clone(), hostile.clone());
+    run.plan
+        .directories
+        .insert(hostile.clone(), hostile.clone().into());
+    run.plan.jobs[0].name.clone_from(&hostile);
+    run.plan.jobs[0].class = Some(hostile.clone());
+    run.plan.jobs[0].persona = Some(hostile.clone());
+    run.result.jobs[0].name.clone_from(&hostile);
+    run.result.jobs[0].findings.push(hostile.clone());
+    run.result.verdict.reason.clone_from(&hostile);
+    run.result
+        .channels
+        .insert(hostile.clone(), ChannelResult::default());
+    let mut steps = run.steps.remove("sort_0001").expect("steps of a job");
+    steps[0].name.clone_from(&hostile);
+    let channel = steps[0]
+        .channels
+        .values()
+        .next()
+        .expect("a channel")
+        .clone();
+    steps[0].channels.insert(hostile.clone(), channel);
+    run.steps.insert(hostile.clone(), steps);
+    let samples = run.samples.values_mut().next().expect("samples of a node");
+    samples[0].observed.insert(hostile.clone(), 1.0);
+    let device = samples[0].devices["nvme0n1"].clone();
+    samples[0].devices.insert(hostile.clone(), device);
+    for event in &mut run.events {
+        event.detail = Some(hostile.clone());
+    }
+    let text = page::run(&run);
+    let count = |what: &str| text.matches(what).count();
+    assert_eq!(count("<script>"), 2, "the library and our scripts");
+    assert_eq!(count("<script type=\"application/json\""), 1);
+    assert_eq!(count("</script>"), 3);
+    assert_eq!(count("<!--"), 0);
+    assert_eq!(count("<img"), 0);
+    assert!(text.contains("&lt;&#x2f;script&gt;"), "it is shown as text");
+    crate::check(&run, (1280, 900), "light", |browser| {
+        let title = browser.run("document.title");
+        assert!(
+            title.as_str().is_some_and(|title| title.contains("<img")),
+            "{title}"
+        );
+        assert_eq!(browser.run("document.images.length"), 0);
+        assert_eq!(browser.run("document.scripts.length"), 3);
+        browser.run("document.querySelector('#job-table tbody button').click()");
+        assert_eq!(
+            browser.run("document.querySelectorAll('#job tbody tr').length"),
+            3
+        );
+    });
+}
+
+#[test]
+fn a_run_without_samples_says_so_and_shows_the_rest() {
+    let mut run = synthetic::run(33, 60);
+    run.samples = BTreeMap::new();
+    let text = page::run(&run);
+    assert!(text.contains("Throughput over time: not measured"));
+    assert!(!text.contains("id=\"throughput\""));
+    crate::check(&run, (1280, 900), "light", |browser| {
+        assert_eq!(browser.run("document.querySelectorAll('canvas').length"), 1);
+        assert_eq!(
+            browser.run("document.querySelectorAll('#job-table tbody tr').length"),
+            33
+        );
+    });
+}
+
+#[test]
+fn a_run_that_was_killed_at_once_has_a_page() {
+    let mut run = synthetic::run(4, 20);
+    run.events.clear();
+    run.steps.clear();
+    run.samples.clear();
+    run.result.channels.clear();
+    run.result.aggregate = Aggregate::default();
+    for job in &mut run.result.jobs {
+        (job.real_s, job.user_s, job.system_s, job.exit) = (None, None, None, None);
+        (job.read_bytes, job.write_bytes, job.device_read_bytes) = (None, None, None);
+        (job.launched_s, job.verified) = (None, None);
+        job.findings.clear();
+    }
+    let text = page::run(&run);
+    assert!(text.contains("Not measured: no job left a record of its steps."));
+    assert!(text.contains("did not finish"));
+    crate::check(&run, (390, 844), "dark", |_| {});
+}
+
+#[test]
+fn what_was_not_measured_is_a_dash_and_never_a_zero() {
+    let mut run = synthetic::run(3, 20);
+    run.result.jobs[1].read_bytes = None;
+    run.result.aggregate.physical_read_share = None;
+    run.result.aggregate.cached_share = None;
+    let text = page::run(&run);
+    assert!(text.contains("<td class=\"n\">–</td>"));
+    assert!(text.contains("<dt>Read physically</dt><dd><strong>–</strong>"));
+    assert!(text.contains("<dt>Cached at the start</dt><dd><strong>not measured</strong>"));
+}
+
+#[test]
+fn dark_is_the_same_whether_the_system_or_the_reader_asks() {
+    let style = include_str!("../../assets/page.css");
+    let lists: Vec<&str> = style.split("--paper: #161513").skip(1).collect();
+    assert_eq!(lists.len(), 2);
+    let colours = |list: &str| {
+        list.split("color-scheme")
+            .next()
+            .expect("it ends there")
+            .to_owned()
+    };
+    assert_eq!(colours(lists[0]), colours(lists[1]));
+}
+
+#[test]
+fn a_page_of_a_thousand_jobs_can_be_sent_by_mail() {
+    let text = page::run(&synthetic::run(1_000, 10_000));
+    eprintln!("1,000 jobs, 10,000 samples: {} bytes", text.len());
+    assert!(text.len() < 5_000_000, "{} bytes", text.len());
+}
+
+#[test]
+fn what_is_embedded_is_what_was_published() {
+    let assets = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
+    let known = include_str!("../../../../docs/dependencies.md");
+    for file in [
+        "vendor/uplot-1.6.32.min.js",
+        "vendor/uplot-1.6.32.min.css",
+        "fonts/source-sans-3-latin-wght-normal.woff2",
+        "fonts/source-serif-4-latin-600-normal.woff2",
+    ] {
+        let told = Command::new("sha256sum")
+            .arg(format!("{assets}/{file}"))
+            .output();
+        let told = String::from_utf8(told.expect("sha256sum is there").stdout).expect("text");
+        let hash = told.split_whitespace().next().expect("a hash");
+        let line = known
+            .lines()
+            .find(|line| line.contains(file))
+            .expect("a line in the list");
+        assert!(line.contains(hash), "{file} has {hash}");
+    }
+}
