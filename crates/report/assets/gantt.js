@@ -35,7 +35,7 @@ const gantt = figureElement => {
   const shade = (job, step) => {
     if (mode === "class") return colour(job.class ? nth(classes, job.class) : "idle");
     if (mode === "persona") return colour(job.persona ? nth(personas, job.persona) : "idle");
-    if (!step) return colour("idle");
+    if (!step || step.sleep_s > step.real_s / 2) return colour("idle");
     if (mode === "cpu") {
       const share = step.real_s > 0 ? Math.min(step.cpu_s / step.real_s, 1) : 0;
       return colour(`heat-${Math.min(5, Math.floor(share * 5) + 1)}`);
@@ -192,7 +192,7 @@ const gantt = figureElement => {
     const used = new Set(jobs.flatMap(job => job.steps.flatMap(step => step.bytes.map(([channel]) => channel))));
     const item = (name, label) => make("span", {}, make("i", { class: "dot", colour: name }), label);
     const items = {
-      channel: () => [...Object.keys(CHANNEL).filter(name => used.has(name)).map(name => item(name, CHANNEL[name])), item("idle", "below 1 MB/s, or no record")],
+      channel: () => [...Object.keys(CHANNEL).filter(name => used.has(name)).map(name => item(name, CHANNEL[name])), item("idle", "below 1 MB/s, asleep, or no record")],
       cpu: () => [make("span", {}, "processor time of elapsed time:"), ...[1, 2, 3, 4, 5].map(part => item(`heat-${part}`, part === 5 ? "80 % and more" : `${part * 20 - 20} – ${part * 20} %`))],
       class: () => classes.map(name => item(nth(classes, name), name)),
       persona: () => personas.map(name => item(nth(personas, name), name)),

@@ -13,6 +13,7 @@ const jobDetails = index => {
   const when = job.start_s === undefined ? "not launched"
     : job.end_s === undefined ? `launched at ${clock(job.start_s, 1)}`
       : `${clock(job.start_s, 1)} to ${clock(job.end_s, 1)}, ${duration(job.end_s - job.start_s)}`;
+  const late = job.late_s > 0.5 ? `, ${duration(job.late_s)} late` : "";
   const names = [...new Set(job.steps.flatMap(step => step.bytes.map(([name]) => name)))];
   const channels = Object.keys(CHANNEL).filter(name => names.includes(name));
   const number = (value, text = figure(value)) => make("td", { class: "n" }, text);
@@ -23,14 +24,14 @@ const jobDetails = index => {
       number(0, step.real_s > 0 ? (step.cpu_s / step.real_s).toFixed(2) : "–"), number(0, bytesText(step.memory_bytes)),
       number(0, whole(step.read_rows)), number(0, whole(step.written_rows)),
       ...channels.flatMap(name => (moved[name] ?? [0, 0]).map(bytes => number(0, bytes ? bytesText(bytes) : "–"))),
-      make("td", {}, step.errors ? `${step.errors} errors` : step.warnings ? `${step.warnings} warnings` : ""));
+      make("td", {}, step.sleep_s ? `slept ${duration(step.sleep_s)} ` : "", step.errors ? `${step.errors} errors` : step.warnings ? `${step.warnings} warnings` : ""));
   };
   const heading = text => make("th", { scope: "col", class: "n" }, text);
   const table = make("table", {}, make("thead", {}, make("tr", {}, heading("#"), make("th", { scope: "col" }, "Step"),
     ...["Start", "Real s", "CPU s", "CPU/real", "Memory", "Rows in", "Rows out"].map(heading),
     ...channels.flatMap(name => [heading(`${CHANNEL[name]} read`), heading("written")]), make("th", { scope: "col" }, "Log"))),
   make("tbody", {}, ...job.steps.map(row)));
-  dialog.replaceChildren(make("header", {}, make("div", {}, make("h2", { id: "job-title" }, job.name), make("p", {}, `${kind} · ${when}`)), close),
+  dialog.replaceChildren(make("header", {}, make("div", {}, make("h2", { id: "job-title" }, job.name), make("p", {}, `${kind} · ${when}${late}`)), close),
     ...job.findings?.map(finding => make("p", { class: "finding" }, finding)) ?? [],
     job.steps.length ? make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Steps" }, table)
       : make("p", { class: "absent" }, "No step of this job left a record."));

@@ -38,7 +38,7 @@ pub struct Run {
     pub result: RunResult,
     /// What happened.
     pub events: Vec<Event>,
-    /// Finished steps by job.
+    /// Finished steps by job, as the figures name it.
     pub steps: BTreeMap<String, Vec<StepRecord>>,
     /// Samples by node; none if nothing was sampled.
     pub samples: BTreeMap<String, Vec<Sample>>,
@@ -51,7 +51,7 @@ impl Run {
     pub fn read(directory: &RunDirectory, result: RunResult) -> Result<Self, run::Error> {
         let plan = directory.plan()?;
         let mut steps = BTreeMap::new();
-        for job in &plan.jobs {
+        for job in &result.jobs {
             steps.insert(job.name.clone(), directory.steps(&job.name)?);
         }
         let (mut samples, mut nodes) = (BTreeMap::new(), Vec::new());

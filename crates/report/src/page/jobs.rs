@@ -28,6 +28,9 @@ pub(super) struct Bar {
     findings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_s: Option<f64>,
+    /// Launched so long after it was due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late_s: Option<f64>,
     steps: Vec<Step>,
 }
 
@@ -81,6 +84,9 @@ struct Step {
     start_s: Option<f64>,
     real_s: f64,
     cpu_s: f64,
+    /// Slept because the program said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sleep_s: Option<f64>,
     /// Bytes read and written by channel.
     bytes: Vec<(String, u64, u64)>,
     read_rows: u64,
@@ -106,8 +112,19 @@ pub(super) fn bars(run: &Run, timeline: &Timeline) -> Vec<Bar> {
         .collect()
 }
 
+/// The plan of a job; later batches have its number behind the name.
 fn plan<'a>(run: &'a Run, job: &JobResult) -> Option<&'a JobPlan> {
-    run.plan.jobs.iter().find(|plan| plan.name == job.name)
+    let suffix = format!("@{}", job.batch);
+    let name = match job.batch {
+        0 | 1 => &job.name,
+        _ => job.name.strip_suffix(&suffix).unwrap_or(&job.name),
+    };
+    run.plan.jobs.iter().find(|plan| plan.name == name)
+}
+
+/// What went wrong with a job, a sentence each.
+fn findings(job: &JobResult) -> Vec<String> {
+    job.error.iter().chain(&job.findings).cloned().collect()
 }
 
 fn bar(run: &Run, timeline: &Timeline, job: &JobResult) -> Bar {
@@ -135,8 +152,9 @@ fn bar(run: &Run, timeline: &Timeline, job: &JobResult) -> Bar {
         start_s: start_s.map(rounded_to_ms),
         end_s: end_s.map(rounded_to_ms),
         state: State::of(job),
-        findings: job.findings.clone(),
+        findings: findings(job),
         cpu_s: job.user_s.zip(job.system_s).map(|(u, s)| rounded(u + s)),
+        late_s: job.late_s.map(rounded),
         steps: steps
             .iter()
             .map(|record| step(record, place(record)))
@@ -158,6 +176,7 @@ fn step(record: &StepRecord, start_s: Option<f64>) -> Step {
         start_s,
         real_s: rounded(record.real_s),
         cpu_s: rounded(record.cpu_s()),
+        sleep_s: record.sleep_s.filter(|slept| *slept > 0.0).map(rounded),
         bytes: record
             .channels
             .iter()
@@ -253,7 +272,7 @@ fn row(index: usize, job: &JobResult, plan: Option<&JobPlan>) -> Row {
         state,
         words: state.words(),
         bad: state.bad(),
-        findings: job.findings.clone(),
+        findings: findings(job),
         numbers: [
             job.launched_s,
             job.real_s,

@@ -72,16 +72,18 @@ impl Timeline {
                 (Some(real), true) => format!("took {}", super::number::duration(real)),
                 _ => detail,
             };
-            Some((event.at_s - origin_s, name, detail))
+            Some((event.at_s - origin_s, event.event, name, detail))
         });
         let (mut marks, mut events) = (Vec::new(), Vec::new());
-        for (at_s, what, detail) in told {
+        for (at_s, kind, what, detail) in told {
             if (0.0..=end_s).contains(&at_s) {
-                marks.push(Mark {
-                    at_s: super::number::rounded(at_s),
-                    name: what.clone(),
-                    detail: detail.clone(),
-                });
+                // A mark that somebody made is called what they called it.
+                let (name, detail) = match kind {
+                    EventKind::Mark if !detail.is_empty() => (detail.clone(), String::new()),
+                    _ => (what.clone(), detail.clone()),
+                };
+                let at_s = super::number::rounded(at_s);
+                marks.push(Mark { at_s, name, detail });
             }
             let at = clock(at_s);
             events.push(Listed { at, what, detail });

@@ -73,7 +73,7 @@ pub fn run(jobs: usize, seconds: usize) -> Run {
         );
         results.push(json!({"name": name, "batch": 1, "node": "grid01", "real_s": real, "user_s": real * 0.5,
             "system_s": real * 0.2, "exit": if failed { 2 } else { 0 }, "verified": !failed,
-            "findings": if failed { vec!["out.x7 page 12, row 40411: 1 row differs from the seed's"] } else { vec![] },
+            "error": if failed { Some("ERROR: a job's own words") } else { None }, "late_s": 0.0, "findings": if failed { vec!["out.x7 page 12, row 40411: 1 row differs from the seed's"] } else { vec![] },
             "read_bytes": read as u64, "write_bytes": written as u64, "device_read_bytes": (read * 0.8) as u64,
             "sorted_bytes": 0, "sort_runs": index % 7, "launched_s": offset}));
         events.push(event(10.0 + offset, "job_launched", &json!({"job": name})));
@@ -84,8 +84,8 @@ pub fn run(jobs: usize, seconds: usize) -> Run {
     }
     events.push(event(
         10.0 + seconds as f64 * 0.45,
-        "orphan_removed",
-        &json!({"detail": "a mark on the axis"}),
+        "mark",
+        &json!({"detail": "Node 3 of the array failed over"}),
     ));
     events.push(event(
         10.0 + seconds as f64,
