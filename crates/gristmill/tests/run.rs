@@ -278,9 +278,14 @@ fn a_lost_record_of_steps_is_not_zero_bytes() {
     let bench = Bench::new();
     bench.run(&["--warm"]);
     let run = bench.run_directory();
+    let written = fs::read_to_string(run.path().join("report.html")).unwrap();
+    assert!(written.starts_with("<!doctype html>") && written.contains("sort_2"));
     fs::remove_file(run.path().join("result.json")).unwrap();
     fs::write(run.job("sort_2").join("steps.jsonl"), "").unwrap();
-    let shown = bench.output(&["report", "--json", &run.path().display().to_string()]);
+    let (place, page) = (run.path().display().to_string(), bench.path("page.html"));
+    let shown = bench.output(&["report", "--json", "--html", page.to_str().unwrap(), &place]);
+    let rewritten = fs::read_to_string(&page).unwrap();
+    assert!(rewritten.contains("not measured: a job left no record of its steps"));
     let result: results::run::RunResult = serde_json::from_slice(&shown.stdout).unwrap();
     assert_eq!(result.jobs[1].read_bytes, None);
     assert_eq!(result.aggregate.mb_per_s, None);

@@ -48,7 +48,7 @@ theme.addEventListener("click", () => {
 });
 systemDark.addEventListener("change", () => { named(); timeline.redraw(); });
 
-// On paper: light, sharp, as wide as a page, and all that is folded away stays folded.
+// On paper: light, as wide as a page and low enough that throughput and jobs stand on one.
 let before = null;
 addEventListener("beforeprint", () => {
   before = root.dataset.theme ?? "";

@@ -197,8 +197,8 @@ const timeline = (() => {
     colour.forget();
     for (const chart of charts) {
       chart.painted?.();
-      if (width) chart.plot.setSize({ width, height: chart.height });
-      else if (chart.plot.width !== chart.box.clientWidth) chart.plot.setSize({ width: chart.box.clientWidth, height: chart.height });
+      if (width) chart.plot.setSize({ width, height: Math.round(chart.height * 0.82) });
+      else if (chart.plot.width !== chart.box.clientWidth || chart.plot.height !== chart.height) chart.plot.setSize({ width: chart.box.clientWidth, height: chart.height });
       chart.plot.setScale("x", { min: range[0], max: range[1] });
       chart.plot.redraw(true, true);
     }

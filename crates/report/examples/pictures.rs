@@ -52,7 +52,7 @@ fn main() {
     browser.open(&file);
     let place = "(() => { const e = document.querySelector('#gantt .u-over'); \
                  (document.querySelector('#throughput') ?? e).scrollIntoView({behavior: 'instant'}); \
-                 const r = e.getBoundingClientRect(); return [r.left + r.width * 0.16, r.top + r.height * 0.21]; })()";
+                 const r = e.getBoundingClientRect(); return [r.left + r.width * 0.09, r.top + r.height * 0.046]; })()";
     let (x, y) = serde_json::from_value(browser.run(place)).expect("a place");
     browser.mouse("mouseMoved", x, y);
     write(&out.join("hover.png"), &browser.view());
