@@ -127,7 +127,10 @@ pub(super) fn write_page(directory: &RunDirectory, result: &RunResult, file: &Pa
 
 fn published(args: &ReportArgs, id: &str, thresholds: &Thresholds) -> Result<Exit> {
     if args.html.is_some() {
-        bail!("--html is of runs; {}{id} is a published table", reference::PREFIX);
+        bail!(
+            "--html is of runs; {}{id} is a published table",
+            reference::PREFIX
+        );
     }
     if let Some(document) = reference::documents().iter().find(|one| one.id == id) {
         return whole(args, document);
