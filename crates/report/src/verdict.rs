@@ -63,7 +63,7 @@ pub fn text(verdict: &Verdict) -> String {
 }
 
 /// Failures and proof concern every run.
-fn is_proof(one: &Requirement) -> bool {
+pub(crate) fn is_proof(one: &Requirement) -> bool {
     matches!(&*one.id, "jobs-failed" | "jobs-not-verified")
 }
 
@@ -152,7 +152,7 @@ fn requirement(one: &Requirement, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-fn limited_by(limit: &Limit) -> String {
+pub(crate) fn limited_by(limit: &Limit) -> String {
     let kind = match &*limit.kind {
         "cpu" => "processors of",
         "job_class" => "jobs of class",

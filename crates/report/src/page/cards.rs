@@ -1,7 +1,9 @@
 //! What a reader should know first: the verdict, its requirements, the figures beside it.
 
-use results::run::RunResult;
-use serde::{Deserialize, Serialize};
+use results::run::{Requirement, RunResult, Verdict};
+use serde::Serialize;
+
+use crate::verdict::{is_proof, limited_by};
 
 use super::Run;
 use super::jobs::State;
@@ -14,7 +16,7 @@ pub(super) struct Shown {
     /// `Pass`, `Not shown`, …
     word: &'static str,
     reason: String,
-    limit: Option<Limit>,
+    limit: Option<String>,
     parts: Vec<Part>,
 }
 
@@ -36,7 +38,7 @@ struct Card {
     result: String,
     word: &'static str,
     value: String,
-    /// `at least 100`; empty if there is no limit.
+    /// `needed: at least 100`; empty if there is no limit.
     needs: String,
     unit: String,
     /// Anything more to say, a line each.
@@ -44,54 +46,6 @@ struct Card {
     source: String,
     /// Where figure and threshold stand on a scale, percent of its width.
     scale: Option<(f64, f64)>,
-}
-
-/// A verdict as any version wrote it: keys that a version did not have are absent.
-#[derive(Debug, Deserialize)]
-struct Written {
-    result: String,
-    reason: String,
-    capability: Option<WrittenPart>,
-    feeding: Option<WrittenPart>,
-    requirements: Vec<Requirement>,
-    limited_by: Option<Limit>,
-}
-
-#[derive(Debug, Deserialize)]
-struct WrittenPart {
-    result: String,
-    reason: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Requirement {
-    id: String,
-    #[serde(default)]
-    part: String,
-    #[serde(default)]
-    title: String,
-    #[serde(default)]
-    level: String,
-    value: Option<f64>,
-    threshold: Option<f64>,
-    #[serde(default)]
-    relation: String,
-    unit: String,
-    result: String,
-    reason: Option<String>,
-    source: String,
-    #[serde(default)]
-    date: String,
-    limited_by: Option<Limit>,
-}
-
-/// What limited a figure.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Limit {
-    kind: String,
-    name: String,
-    evidence: String,
-    relief: String,
 }
 
 /// A figure with its name.
@@ -114,124 +68,130 @@ fn word(result: &str) -> &'static str {
 }
 
 pub(super) fn verdict(run: &Run) -> Shown {
-    let written = serde_json::to_value(&run.result.verdict)
-        .and_then(serde_json::from_value::<Written>)
-        .expect("every version has result, reason and requirements");
+    let verdict = &run.result.verdict;
     Shown {
-        word: word(&written.result),
-        parts: parts(&written),
-        result: written.result,
-        reason: written.reason,
-        limit: written.limited_by,
+        word: word(&verdict.result),
+        parts: parts(verdict),
+        result: verdict.result.clone(),
+        reason: verdict.reason.clone(),
+        limit: verdict
+            .limited_by
+            .as_ref()
+            .filter(|_| !verdict.demonstration)
+            .map(limited_by),
     }
 }
 
-fn parts(written: &Written) -> Vec<Part> {
+/// Both parts; a demonstration has none, and verdicts of earlier versions judged capability alone.
+fn parts(verdict: &Verdict) -> Vec<Part> {
+    if verdict.demonstration {
+        return Vec::new();
+    }
     let kinds = [
         (
-            "capability",
             "Capability",
             "What the storage sustains under saturating load.",
-            &written.capability,
+            &verdict.capability,
         ),
         (
-            "feeding",
             "Feeding",
             "Whether the storage held back the jobs of a mixed load.",
-            &written.feeding,
+            &verdict.feeding,
         ),
     ];
-    // Versions without parts judged nothing but capability.
-    let of_part = |name: &str| {
-        let wanted = move |requirement: &&Requirement| {
-            requirement.part == name || (requirement.part.is_empty() && name == "capability")
-        };
-        let cards = written.requirements.iter().filter(wanted).map(card);
-        cards.collect::<Vec<_>>()
-    };
-    kinds
-        .into_iter()
-        .map(|(name, title, about, part)| {
-            let (result, reason) = part.as_ref().map_or_else(
-                || (written.result.clone(), String::new()),
-                |part| (part.result.clone(), part.reason.clone()),
-            );
-            // The heading of the page has said it already.
-            let reason = if reason == written.reason {
-                String::new()
-            } else {
-                reason
-            };
-            let (word, cards) = (word(&result), of_part(name));
-            (
-                part.is_some(),
-                Part {
-                    title,
-                    about,
-                    result,
-                    word,
-                    reason,
-                    cards,
-                },
-            )
-        })
-        .filter(|(judged, part)| *judged || !part.cards.is_empty())
-        .map(|(_, part)| part)
+    let all = kinds.into_iter().map(|(title, about, part)| {
+        let is_first = title == "Capability";
+        let is_judged = part.as_ref().map_or(is_first, |part| {
+            part.result == verdict.result && part.reason == verdict.reason
+        });
+        let result = part.as_ref().map_or(&verdict.result, |part| &part.result);
+        // The heading of the page has said the reason of the part that was judged.
+        let reason = part.as_ref().filter(|_| !is_judged);
+        let id = title.to_ascii_lowercase();
+        Part {
+            title,
+            about,
+            word: word(result),
+            result: result.clone(),
+            reason: reason.map_or_else(String::new, |part| part.reason.clone()),
+            cards: verdict
+                .requirements
+                .iter()
+                .filter(|one| {
+                    one.part == id
+                        || (one.part.is_empty() && is_first)
+                        || (is_judged && is_proof(one))
+                })
+                .filter(|one| is_judged || !(is_proof(one) || is_wanted_too(one)))
+                .map(|one| card(one, is_judged))
+                .collect(),
+        }
+    });
+    all.filter(|part| !part.cards.is_empty() || !part.reason.is_empty())
         .collect()
 }
 
-fn card(requirement: &Requirement) -> Card {
-    let (value, threshold) = (requirement.value, requirement.threshold);
-    let relation = match requirement.relation.as_str() {
+/// A figure that another requirement has as well.
+fn is_wanted_too(one: &Requirement) -> bool {
+    one.level == "wanted" && one.id.ends_with("-wanted")
+}
+
+fn card(one: &Requirement, is_judged: bool) -> Card {
+    let (value, threshold) = (one.value, one.threshold.filter(|_| is_judged));
+    let relation = match one.relation.as_str() {
         "at_most" => "at most",
         _ => "at least",
     };
-    let needs = threshold.map_or_else(String::new, |needed| {
-        let wanted = if requirement.level == "wanted" {
-            " (wanted, not required)"
-        } else {
-            ""
-        };
-        format!("{relation} {}{wanted}", short(needed))
-    });
-    let mut remarks: Vec<String> = requirement.reason.iter().map(|why| capital(why)).collect();
-    if let Some(limit) = &requirement.limited_by {
-        remarks.push(format!(
-            "Limited by {}: {}. {}",
-            limit.name,
-            limit.evidence,
-            capital(&limit.relief)
-        ));
-    }
+    let level = match one.level.as_str() {
+        "wanted" => "wanted",
+        _ => "needed",
+    };
+    let title = if one.title.is_empty() {
+        &one.id
+    } else {
+        &one.title
+    };
+    let mut remarks: Vec<String> = one
+        .reason
+        .iter()
+        .filter(|_| is_judged)
+        .map(|why| capital(why))
+        .collect();
+    remarks.extend(
+        one.limited_by
+            .as_ref()
+            .map(|limit| format!("Limited by {}", limited_by(limit))),
+    );
     let scale = value.zip(threshold).and_then(|(value, needed)| {
         let largest = value.max(needed) * 1.15;
         (largest > 0.0 && value >= 0.0).then(|| (value / largest * 100.0, needed / largest * 100.0))
     });
+    let unit = [Some(one.unit.clone()), one.basis.clone()];
+    let unit = unit.into_iter().flatten().filter(|text| !text.is_empty());
+    let source = [&one.source, &one.date].map(String::as_str);
+    let source = source.into_iter().filter(|text| !text.is_empty());
     Card {
-        title: if requirement.title.is_empty() {
-            capital(&requirement.id.replace(['-', '_', '.'], " "))
-        } else {
-            capital(&requirement.title)
-        },
-        result: requirement.result.clone(),
-        word: if requirement.level == "reported" {
-            "Reported"
-        } else {
-            word(&requirement.result)
+        title: capital(title),
+        // What is wanted and not reached is no failure.
+        result: match (is_judged, &*one.level, &*one.result) {
+            (false, ..) => "not_shown",
+            (_, "wanted", "fail") => "inconclusive",
+            (.., result) => result,
+        }
+        .to_owned(),
+        word: match one.level.as_str() {
+            _ if !is_judged => "Not judged",
+            "reported" => "Reported",
+            "wanted" if one.result == "fail" => "Not reached",
+            _ => word(&one.result),
         },
         value: value.map_or_else(|| "not measured".to_owned(), figure),
-        needs,
-        unit: if value.is_some() {
-            requirement.unit.clone()
-        } else {
-            String::new()
-        },
+        needs: threshold.map_or_else(String::new, |limit| {
+            format!("{level}: {relation} {}", short(limit))
+        }),
+        unit: value.map_or_else(String::new, |_| unit.collect::<Vec<_>>().join("; ")),
         remarks,
-        source: [requirement.source.as_str(), requirement.date.as_str()]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect::<Vec<_>>()
-            .join(", "),
+        source: source.collect::<Vec<_>>().join(", "),
         scale,
     }
 }
