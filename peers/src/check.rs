@@ -14,6 +14,7 @@ use crate::manifest::{self, Entry};
 use crate::peer::{Peer, Running};
 use crate::places::{corpus, installed};
 use crate::shapes;
+use crate::squeeze;
 use crate::table::{self, Row};
 
 /// Everything that a check found.
@@ -48,6 +49,9 @@ pub(crate) fn run(
     if with_written {
         let report = check_written(keep.unwrap_or(&folder), keep.is_some(), only)?;
         failures.extend(report.finish(is_whole)?);
+    }
+    if with_written && (is_whole || only == "squeeze") {
+        squeeze::check(&folder)?;
     }
     if failures.is_empty() {
         return Ok(());

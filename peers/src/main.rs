@@ -21,6 +21,7 @@ mod manifest;
 mod peer;
 mod places;
 mod shapes;
+mod squeeze;
 mod table;
 
 use std::path::PathBuf;

@@ -485,3 +485,43 @@ fn a_full_disk_is_named_and_no_partial_file_stays() {
     assert_snapshot!("full_disk", errors);
     assert_eq!(fs::read_dir(disk.0.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn squeeze_finds_copies_and_says_what_they_compress_to() {
+    let place = Place::new();
+    for name in ["a", "b"] {
+        // Header pages hold the name and differ; the rows are the same.
+        place.output(
+            0,
+            &format!("gen --recipe small.toml --rows 60000 {name}.sas7bdat"),
+        );
+    }
+    let text = place.output(0, "squeeze --json a.sas7bdat b.sas7bdat");
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["table"].as_array().unwrap().len(), 2);
+    let figure = |name: &str| {
+        let all = found["measurements"].as_array().unwrap();
+        let one = all.iter().find(|one| one["name"] == name).unwrap();
+        assert!(one["unit"].is_string() && one["detail"].is_string());
+        one["value"].as_f64().unwrap()
+    };
+    let bytes = fs::metadata(place.path().join("a.sas7bdat")).unwrap().len();
+    assert!((figure("bytes") - 2.0 * bytes as f64).abs() < 0.5);
+    let share = figure("duplicates_128k_share");
+    let pages = bytes as f64 / 131_072.0;
+    assert!(share < 0.5 && share > 0.5 - 3.0 / (2.0 * pages), "{share}");
+    assert!(figure("reduction_128k_deflate_ratio") > 1.8 * figure("deflate_ratio"));
+
+    let text = place.output(0, "squeeze a.sas7bdat b.sas7bdat");
+    assert!(text.contains("Compressed: all bytes."), "{text}");
+    let text = place.output(0, "squeeze --no-duplicates --sample 1M a.sas7bdat");
+    assert!(
+        text.contains("Compressed: a sample of 1048576 of"),
+        "{text}"
+    );
+    assert!(text.contains("Duplicates were not looked for."), "{text}");
+    let message = place.errors(3, "squeeze a.sas7bdat ./a.sas7bdat");
+    assert!(message.contains("are the same file"), "{message}");
+    let message = place.errors(3, "squeeze .");
+    assert!(message.contains(". is not a file"), "{message}");
+}

@@ -1,4 +1,4 @@
-//! `gristmill data`: generate, look into, check and convert data sets.
+//! `gristmill data`: generate, look into, check, convert and measure data sets.
 
 mod args;
 mod convert;
@@ -8,6 +8,7 @@ mod head;
 mod ls;
 mod progress;
 mod recipes;
+mod squeeze;
 mod value;
 mod verify;
 
@@ -26,5 +27,6 @@ pub fn run(args: &DataArgs) -> Result<Exit> {
         DataVerb::Head(args) => head::run(args),
         DataVerb::Verify(args) => verify::run(args),
         DataVerb::Convert(args) => convert::run(args),
+        DataVerb::Squeeze(args) => squeeze::run(args),
     }
 }

@@ -27,6 +27,41 @@ pub enum DataVerb {
     Verify(VerifyArgs),
     /// Convert between SAS7BDAT, CSV and Parquet, told apart by the files' extensions
     Convert(ConvertArgs),
+    /// Measure how far files compress and how much of them is there more than once, as storage that
+    /// compresses and deduplicates would find it
+    Squeeze(SqueezeArgs),
+}
+
+/// Arguments of `data squeeze`.
+#[derive(Debug, Args)]
+pub struct SqueezeArgs {
+    /// Of a longer file, compress only about so many bytes, spread evenly over it; `all` compresses
+    /// everything
+    #[arg(long, value_name = "BYTES|all", value_parser = sample, default_value = "1G")]
+    pub sample: SampleArg,
+    /// Do not look for duplicate blocks: read only what is compressed
+    #[arg(long)]
+    pub no_duplicates: bool,
+    /// Threads [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Files of any kind
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// How much of a file is compressed: about so many bytes, or all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SampleArg(pub Option<u64>);
+
+fn sample(text: &str) -> Result<SampleArg, String> {
+    if text.eq_ignore_ascii_case("all") {
+        return Ok(SampleArg(None));
+    }
+    size(text).map(|bytes| SampleArg(Some(bytes)))
 }
 
 /// Arguments of `data gen`.
