@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use base::rowhash::RowHash;
 use base::units::Bytes;
 use recipe::{Generator, Recipe};
-use sas7bdat::{Compression, WriteOptions, Writer};
+use sas7bdat::{Compression, Sink, WriteOptions, Writer};
 use serde::{Deserialize, Serialize};
 
 use crate::marker::{self, Holds, InUse};
@@ -73,10 +73,10 @@ pub type MakeIndexes<'a> = dyn Fn(&Path, &str, &[String]) -> io::Result<()> + Sy
 
 /// What the shape of staged files depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Shape {
-    page_bytes: u64,
-    aligned: bool,
-    compression: Compressed,
+pub(crate) struct Shape {
+    pub(crate) page_bytes: u64,
+    pub(crate) aligned: bool,
+    pub(crate) compression: Compressed,
 }
 
 impl Staged {
@@ -310,17 +310,29 @@ fn file_name(dataset: &PlannedDataset) -> String {
 /// only for a variant of the suite: an option of a run is about what its jobs write.
 fn shape_of(plan: &Plan, dataset: &PlannedDataset) -> Shape {
     let option = |name: &str| plan.options.get(name).map(String::as_str);
-    let bufsize = option("BUFSIZE").and_then(base::units::parse_size);
     let compress = option("COMPRESS").filter(|_| plan.variant.is_some());
     let compress = compress.unwrap_or_default().to_ascii_uppercase();
+    let compression = match compress.as_str() {
+        "BINARY" => Compressed::Binary,
+        "CHAR" | "YES" | "ON" => Compressed::Char,
+        _ => Compressed::No,
+    };
+    let aligned = !plan.options.contains_key("NOALIGNSASIOFILES");
+    shape(dataset, option("BUFSIZE"), aligned, compression)
+}
+
+/// The shape of a data set with these options.
+pub(crate) fn shape(
+    dataset: &PlannedDataset,
+    bufsize: Option<&str>,
+    aligned: bool,
+    compression: Compressed,
+) -> Shape {
+    let bufsize = bufsize.and_then(base::units::parse_size);
     Shape {
         page_bytes: dataset.bufsize.or(bufsize).map_or(65_536, |size| size.0),
-        aligned: !plan.options.contains_key("NOALIGNSASIOFILES"),
-        compression: match compress.as_str() {
-            "BINARY" => Compressed::Binary,
-            "CHAR" | "YES" | "ON" => Compressed::Char,
-            _ => Compressed::No,
-        },
+        aligned,
+        compression,
     }
 }
 
@@ -341,7 +353,11 @@ fn write(
         !stop.load(Ordering::Relaxed)
     };
     let (hash, file_bytes) = match dataset.format {
-        Format::Sas7bdat => write_data_set(dataset, &generator, shape, file, on_progress)?,
+        Format::Sas7bdat => {
+            let written = write_data_set(dataset, &generator, shape, FileSink(file), on_progress)?;
+            written.sink.0.sync_all()?;
+            (written.hash, written.bytes)
+        }
         Format::Csv => csv::write(&generator, dataset.rows, file, on_progress)?,
     };
     Ok(Staged {
@@ -358,14 +374,24 @@ fn write(
     })
 }
 
-/// Returns the hash of the rows and the length of the file.
-fn write_data_set(
+/// A data set that was written.
+pub(crate) struct WrittenSet<K> {
+    /// Where it was written to.
+    pub(crate) sink: K,
+    /// The hash of its rows.
+    hash: RowHash,
+    /// Its length.
+    pub(crate) bytes: u64,
+}
+
+/// Writes the rows of a data set.
+pub(crate) fn write_data_set<K: Sink>(
     dataset: &PlannedDataset,
     generator: &Generator,
     shape: Shape,
-    file: File,
+    sink: K,
     on_progress: impl FnMut(u64) -> bool,
-) -> io::Result<(RowHash, u64)> {
+) -> io::Result<WrittenSet<K>> {
     let options = WriteOptions {
         name: dataset.name.to_ascii_uppercase(),
         page_bytes: u32::try_from(shape.page_bytes).map_err(io::Error::other)?,
@@ -380,7 +406,7 @@ fn write_data_set(
         ..WriteOptions::default()
     };
     let mut writer =
-        Writer::create(FileSink(file), generator.variables(), options).map_err(io::Error::other)?;
+        Writer::create(sink, generator.variables(), options).map_err(io::Error::other)?;
     let mut hash = RowHash::default();
     let rows = dataset.rows;
     let whole = recipe::write_rows(generator, rows, &mut writer, Some(&mut hash), on_progress)
@@ -388,9 +414,9 @@ fn write_data_set(
     if !whole {
         return Err(io::Error::from(io::ErrorKind::Interrupted));
     }
-    let (FileSink(file), written) = writer.finish().map_err(plain)?;
-    file.sync_all()?;
-    Ok((hash, written.bytes))
+    let (sink, written) = writer.finish().map_err(plain)?;
+    let bytes = written.bytes;
+    Ok(WrittenSet { sink, hash, bytes })
 }
 
 /// The operating system's error inside the codec's, so that a full disk stays recognisable.
@@ -403,7 +429,7 @@ fn plain(error: sas7bdat::Error) -> io::Error {
 
 struct FileSink(File);
 
-impl sas7bdat::Sink for FileSink {
+impl Sink for FileSink {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all_at(bytes, offset)
     }

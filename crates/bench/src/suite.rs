@@ -9,6 +9,7 @@ pub mod check;
 pub mod expand;
 pub mod pattern;
 pub mod programs;
+pub mod sizes;
 pub mod text;
 pub mod validate;
 

@@ -170,11 +170,27 @@ pub enum SuitesVerb {
         /// A name, or the path of a folder, such as ./nightly
         suite: String,
     },
+    /// Measure the sizes of its data sets uncompressed, with COMPRESS=BINARY, and those on an array that
+    /// compresses, beside the published ones
+    Sizes(SizesArgs),
     /// Check the folder of a suite: suite.toml, its programs and recipes
     Check {
         /// The folder
         directory: PathBuf,
     },
+}
+
+/// Arguments of `suites sizes`.
+#[derive(Debug, Args)]
+pub struct SizesArgs {
+    /// A name, or the path of a folder, such as ./nightly
+    pub suite: String,
+    /// Measure so many of the rows [default: as many as make 32 MiB of compressed pages]
+    #[arg(long, value_name = "F")]
+    pub scale: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `report`.

@@ -484,3 +484,41 @@ fn parameters_and_variants_that_are_not_there_are_named() {
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
 }
+
+#[test]
+fn sizes_are_compared_with_the_published_ones() {
+    // Rows of 48 bytes, of which the memo's 15 blanks go, and a pointer of 24 comes with COMPRESS=BINARY.
+    let published = "names = [\"trades\"]\npublished = [\"9.2M\", \"10M\", \"7M\"]\npublished_within = [0.3, 0.9]";
+    let suite = SUITE.replace("names = [\"trades\"]", published);
+    let site = Site::new(&suite, PROGRAM);
+    let output = site.output(&["suites", "sizes", "./nightly", "--scale", "0.1", "--json"]);
+    let found: serde_json::Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    assert_eq!(found.as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found[0]["measured_rows"], 20_000);
+    assert_eq!(found[0]["published_bytes"][1], 10 << 20);
+    let plain = found[0]["plain_bytes"].as_f64().unwrap();
+    // Eight pages more or less one, multiplied by ten.
+    assert!((plain / 9.6e6 - 1.0).abs() < 0.1, "{plain}");
+    assert_eq!(output.status.code(), Some(0), "{found}");
+
+    let off = suite.replace(
+        "published_within = [0.3, 0.9]",
+        "published_within = [0.0, 0.0]",
+    );
+    let site = Site::new(&off, PROGRAM);
+    let output = site.output(&["suites", "sizes", "./nightly", "--scale", "0.1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stdout).contains("too far off"));
+
+    let output = site.output(&["suites", "sizes", "large-sorts"]);
+    assert_eq!(output.status.code(), Some(3));
+    let message = text(&output.stderr);
+    assert!(
+        message.contains("there are some in: multiuser"),
+        "{message}"
+    );
+    let wrong = suite.replace("\"9.2M\"", "\"9.2 MB\"");
+    let site = Site::new(&wrong, PROGRAM);
+    let output = site.output(&["suites", "check", "nightly"]);
+    assert!(text(&output.stdout).contains("\"9.2 MB\" is not a size"));
+}

@@ -91,11 +91,11 @@ fn built_in_recipes_make_the_same_rows_for_ever() {
             "multiuser d9df00d50797cec3",
             "ranrw_medium 3cfa38a7a7d541de",
             "ranrw_skinny be17bef1f3463942",
-            "ranrw_small d87bad801a0e0f8a",
+            "ranrw_small c662490fb4217056",
             "ranrw_wide b17fd35138a4a27e",
             "simdata eded30e90504312b",
             "simdata_tnk 8529df142532f031",
-            "sortinput 03ffa3d941fdbcb4",
+            "sortinput 95f68319ec77fd74",
         ]
     );
 }

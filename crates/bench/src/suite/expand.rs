@@ -1,7 +1,7 @@
 //! From a suite and a choice of scale and parameters to data sets and jobs, with every name and number
 //! put in. Pure; what cannot be put in is wrong with the suite.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use base::units::Bytes;
@@ -37,8 +37,8 @@ pub struct Expanded {
     pub jobs: Vec<PlannedJob>,
     /// What is wrong with the suite.
     pub wrong: Vec<Wrong>,
-    /// Names of data that no job reads and that are not staged.
-    unread: BTreeSet<String>,
+    /// Data that no job reads and that are not staged.
+    pub unread: Vec<PlannedDataset>,
 }
 
 /// Puts everything in.
@@ -161,11 +161,7 @@ impl Expanded {
                         let message = format!("there are two data sets {name}; rename one");
                         self.wrong(pattern.span(), message);
                     }
-                    if dataset.unread {
-                        self.unread.insert(name);
-                        continue;
-                    }
-                    self.datasets.push(PlannedDataset {
+                    let planned = PlannedDataset {
                         name,
                         entry,
                         recipe: (dataset.recipe.get_ref().clone(), text.clone()),
@@ -180,7 +176,12 @@ impl Expanded {
                             .iter()
                             .map(|name| name.get_ref().clone())
                             .collect(),
-                    });
+                    };
+                    if dataset.unread {
+                        self.unread.push(planned);
+                    } else {
+                        self.datasets.push(planned);
+                    }
                 }
             }
         }
@@ -445,7 +446,7 @@ impl Expanded {
         span: Range<usize>,
     ) -> Option<usize> {
         let found = staged.get(&name.to_ascii_lowercase()).copied();
-        if found.is_none() && self.unread.contains(name) {
+        if found.is_none() && self.unread.iter().any(|set| set.name == name) {
             let message =
                 format!("{name} is marked `unread`, so that it is not staged; take that away");
             self.wrong(span, message);

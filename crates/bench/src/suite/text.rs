@@ -212,7 +212,9 @@ pub struct Dataset {
     #[serde(default)]
     pub indexes: Vec<Spanned<String>>,
     /// Published sizes: uncompressed, COMPRESS=BINARY, that on an array that compresses.
-    pub published: Option<[String; 3]>,
+    pub published: Option<[Spanned<String>; 3]>,
+    /// How far COMPRESS=BINARY / uncompressed, and the size on such an array, may be off the published ones.
+    pub published_within: Option<[f64; 2]>,
 }
 
 /// Data set or text.

@@ -125,6 +125,14 @@ impl Found {
                 let message = "a data set needs one of rows and memory_multiple";
                 self.add(dataset.recipe.span(), message);
             }
+            if let Err(wrong) = super::sizes::published(dataset) {
+                self.0.push(wrong);
+            }
+            let within = dataset.published_within.iter().flatten();
+            if within.clone().any(|part| !(0.0..1.0).contains(part)) {
+                let message = "published_within: two parts from 0 to 1, such as [0.05, 0.2]";
+                self.add(dataset.recipe.span(), message);
+            }
             if dataset.fixed && dataset.rows.is_none() {
                 self.add(dataset.recipe.span(), "`fixed` goes with rows");
             }

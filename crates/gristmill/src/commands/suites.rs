@@ -1,5 +1,7 @@
 //! `gristmill suites`: what there is, what one does, what is wrong with one of your own.
 
+mod sizes;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -23,6 +25,7 @@ pub fn run(args: &SuitesArgs) -> Result<Exit> {
             ui::data(show(&suite::find(suite)?)?.trim_end());
             Ok(Exit::Good)
         }
+        Some(SuitesVerb::Sizes(args)) => sizes::run(args),
         Some(SuitesVerb::Check { directory }) => check(directory),
     }
 }
