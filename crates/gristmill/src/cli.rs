@@ -134,8 +134,13 @@ pub struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = sizes::duration)]
     pub duration: Option<Duration>,
     /// Run the same so many times, each run in a directory of its own, and say how far they differ
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repeat: u32,
+    /// [default: 1; 3 with --compare-option]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: Option<u32>,
+    /// Run with each of these values of a SAS option in turn, --repeat times, and say how the elapsed
+    /// times compare: FILELOCKS=FAIL,NONE
+    #[arg(long, value_name = "NAME=A,B", value_parser = sizes::compared, conflicts_with_all = ["ladder", "duration"])]
+    pub compare_option: Option<sizes::Compared>,
     /// Run at rising load, such as 1,2,4,8 (jobs, or jobs at once, as the suite has them), and find
     /// the largest that meets the requirements
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', conflicts_with_all = ["repeat", "duration"])]

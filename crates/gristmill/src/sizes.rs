@@ -101,3 +101,37 @@ mod tests {
         }
     }
 }
+
+/// Values of an option to compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compared {
+    /// The option, in capitals.
+    pub name: String,
+    /// Its values, two and more.
+    pub values: Vec<String>,
+}
+
+/// `NAME=A,B` of `--compare-option`.
+pub fn compared(text: &str) -> Result<Compared, String> {
+    let (name, values) = text.split_once('=').unwrap_or((text, ""));
+    let values: Vec<String> = values
+        .split(',')
+        .map(|value| value.trim().to_owned())
+        .collect();
+    let is_there_twice = |value: &String| values.iter().filter(|other| other == &value).count() > 1;
+    if name.is_empty()
+        || values.len() < 2
+        || values
+            .iter()
+            .any(|value| value.is_empty() || is_there_twice(value))
+    {
+        return Err(
+            "needs an option and two or more different values, as in FILELOCKS=FAIL,NONE"
+                .to_owned(),
+        );
+    }
+    Ok(Compared {
+        name: name.to_ascii_uppercase(),
+        values,
+    })
+}

@@ -522,3 +522,52 @@ fn sizes_are_compared_with_the_published_ones() {
     let output = site.output(&["suites", "check", "nightly"]);
     assert!(text(&output.stdout).contains("\"9.2 MB\" is not a size"));
 }
+
+#[test]
+fn values_of_an_option_run_in_turn() {
+    let site = Site::new(SUITE, PROGRAM);
+    let run = |compared: &str| {
+        let flags = [
+            "run",
+            "./nightly",
+            "--repeat",
+            "2",
+            "--compare-option",
+            compared,
+        ];
+        site.output(&flags)
+    };
+    let output = run("filelocks=FAIL,NONE");
+    let printed = text(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{printed}{}",
+        text(&output.stderr)
+    );
+    assert!(printed.contains("Elapsed time FAIL / NONE: "), "{printed}");
+    assert!(printed.contains("(2 rounds, "), "{printed}");
+    let mut plans: Vec<_> = names(&site.bench().join("runs"))
+        .iter()
+        .map(|name| {
+            RunDirectory::open(&site.bench().join("runs").join(name))
+                .plan()
+                .unwrap()
+        })
+        .collect();
+    plans.sort_by_key(|plan| plan.series.as_ref().unwrap().index);
+    let made: Vec<(String, String)> = plans
+        .iter()
+        .map(|plan| {
+            (
+                plan.options["FILELOCKS"].clone(),
+                plan.series.clone().unwrap().option.unwrap(),
+            )
+        })
+        .collect();
+    let named = |value: &str| (value.to_owned(), format!("FILELOCKS={value}"));
+    assert_eq!(made, ["FAIL", "NONE", "NONE", "FAIL"].map(named));
+    for wrong in ["FILELOCKS", "FILELOCKS=FAIL", "FILELOCKS=FAIL,FAIL"] {
+        assert_eq!(run(wrong).status.code(), Some(2), "{wrong}");
+    }
+}

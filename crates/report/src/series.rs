@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use results::run::RunResult;
-use results::series::{Ladder, spread};
+use results::series::{Ladder, Options, spread};
+use results::statistics::summarize;
 
 use crate::terminal::figure;
 
@@ -58,5 +59,56 @@ pub fn repeated(runs: &[RunResult]) -> String {
         let _ = writeln!(out, "  {name:<33} {text}");
     }
     out.push_str("  `gristmill compare` with their directories compares them job by job\n");
+    out
+}
+
+/// Values of an option.
+pub fn options(compared: &Options) -> String {
+    let width = compared.values.iter().map(|one| one.value.len());
+    let width = width.max().unwrap_or(0).max(compared.option.len());
+    let mut out = format!(
+        "{:width$} {:>11} {:>14} {:>12}  each round, s\n",
+        compared.option, "median s", "jobs / hour", "jobs failed"
+    );
+    for of in &compared.values {
+        let median = |figures: &[Option<f64>]| {
+            let known: Vec<f64> = figures.iter().flatten().copied().collect();
+            summarize(&known).map(|all| all.median)
+        };
+        let rounds: Vec<String> = of.elapsed_s.iter().map(|s| figure(*s, 2)).collect();
+        let _ = writeln!(
+            out,
+            "{:width$} {:>11} {:>14} {:>12}  {}",
+            of.value,
+            figure(median(&of.elapsed_s), 2),
+            figure(median(&of.jobs_per_hour), 1),
+            of.jobs_failed,
+            rounds.join(" "),
+        );
+    }
+    for ratio in &compared.ratios {
+        let (Some(mean), Some([least, most])) = (ratio.mean, ratio.range) else {
+            let _ = writeln!(
+                out,
+                "Elapsed time {} / {}: not known, a run has none",
+                ratio.value, ratio.against
+            );
+            continue;
+        };
+        let says = if least > 1.0 {
+            format!("{} took longer in every round", ratio.value)
+        } else if most < 1.0 {
+            format!("{} took less in every round", ratio.value)
+        } else {
+            "no difference beyond the spread".to_owned()
+        };
+        let _ = writeln!(
+            out,
+            "Elapsed time {} / {}: {mean:.3} ({} rounds, {least:.3} to {most:.3}): {says}",
+            ratio.value,
+            ratio.against,
+            ratio.rounds.len(),
+        );
+    }
     out
 }

@@ -107,7 +107,7 @@ pub struct RunPlan {
 pub struct Series {
     /// Name of the series: that of its first run.
     pub name: String,
-    /// `repeat`: the same again. `ladder`: rising load.
+    /// `repeat`: the same again. `ladder`: rising load. `option`: values of an option in turn.
     pub kind: String,
     /// Place in the series, from 1.
     pub index: u32,
@@ -116,6 +116,9 @@ pub struct Series {
     /// Load of a rung, as it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<u64>,
+    /// The option whose values are compared, with the one of this run: `FILELOCKS=FAIL`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
 }
 
 /// What the jobs of a run do where storage does not hold them back.

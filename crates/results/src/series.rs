@@ -1,4 +1,4 @@
-//! Runs that one command made: the same again, or at rising load.
+//! Runs that one command made: the same again, at rising load, or with values of an option.
 
 use serde::Serialize;
 
@@ -89,6 +89,104 @@ pub fn spread(runs: &[RunResult]) -> [Option<Summary>; 2] {
     ]
 }
 
+/// Runs with one value of an option.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OfValue {
+    /// The value.
+    pub value: String,
+    /// Names of its runs, in order.
+    pub runs: Vec<String>,
+    /// Elapsed time of each, seconds.
+    pub elapsed_s: Vec<Option<f64>>,
+    /// Jobs ended in an hour, in each.
+    pub jobs_per_hour: Vec<Option<f64>>,
+    /// Jobs that did not end well, all runs together.
+    pub jobs_failed: usize,
+}
+
+/// Elapsed times with one value over those with another, of the same round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The value above the line.
+    pub value: String,
+    /// The value below it.
+    pub against: String,
+    /// Ratio of each round; rounds in which a run has no elapsed time are left out.
+    pub rounds: Vec<f64>,
+    /// Their geometric mean.
+    pub mean: Option<f64>,
+    /// Smallest and largest.
+    pub range: Option<[f64; 2]>,
+}
+
+/// What runs with values of an option show.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Options {
+    /// The option.
+    pub option: String,
+    /// By value, as they were named.
+    pub values: Vec<OfValue>,
+    /// The first value against each other one.
+    pub ratios: Vec<Ratio>,
+}
+
+/// What runs with values of an option show; `runs` are in the order in which they were made.
+pub fn options(option: &str, values: &[String], runs: &[(String, RunResult)]) -> Options {
+    let values: Vec<OfValue> = values.iter().map(|value| of_value(value, runs)).collect();
+    let ratios = values
+        .split_first()
+        .map_or_else(Vec::new, |(first, others)| {
+            others.iter().map(|other| ratio(first, other)).collect()
+        });
+    Options {
+        option: option.to_owned(),
+        values,
+        ratios,
+    }
+}
+
+fn of_value(value: &str, runs: &[(String, RunResult)]) -> OfValue {
+    let own = || {
+        runs.iter()
+            .filter(|(of, _)| of == value)
+            .map(|(_, run)| run)
+    };
+    let rate = |run: &RunResult| {
+        let elapsed = run.aggregate.elapsed_s.filter(|seconds| *seconds > 0.0)?;
+        let ended = run.jobs.iter().filter(|job| job.real_s.is_some()).count();
+        Some(ended as f64 * 3600.0 / elapsed)
+    };
+    OfValue {
+        value: value.to_owned(),
+        runs: own().map(|run| run.run.clone()).collect(),
+        elapsed_s: own().map(|run| run.aggregate.elapsed_s).collect(),
+        jobs_per_hour: own().map(rate).collect(),
+        // Exit code 1 is that of warnings.
+        jobs_failed: own()
+            .flat_map(|run| &run.jobs)
+            .filter(|job| job.exit.is_none_or(|exit| exit > 1) || job.verified == Some(false))
+            .count(),
+    }
+}
+
+fn ratio(value: &OfValue, against: &OfValue) -> Ratio {
+    let pairs = value.elapsed_s.iter().zip(&against.elapsed_s);
+    let rounds: Vec<f64> = pairs
+        .filter_map(|(above, below)| Some(((*above)?, (*below)?)))
+        .filter(|(above, below)| *above > 0.0 && *below > 0.0)
+        .map(|(above, below)| above / below)
+        .collect();
+    let summary = summarize(&rounds);
+    let logarithms: f64 = rounds.iter().map(|ratio| ratio.ln()).sum();
+    Ratio {
+        value: value.value.clone(),
+        against: against.value.clone(),
+        mean: summary.map(|all| (logarithms / all.count as f64).exp()),
+        range: summary.map(|all| [all.min, all.max]),
+        rounds,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -147,5 +245,44 @@ mod tests {
         assert_eq!(elapsed, None);
         let rate = rate.unwrap();
         assert_eq!((rate.mean, rate.deviation), (100.0, 10.0));
+    }
+
+    fn lasting(elapsed_s: Option<f64>) -> RunResult {
+        let mut run = run(1.0, "not_shown");
+        run.aggregate.elapsed_s = elapsed_s;
+        run
+    }
+
+    #[test]
+    fn values_of_an_option_are_compared_round_by_round() {
+        let value = |value: &str, elapsed| (value.to_owned(), lasting(Some(elapsed)));
+        // The second round begins with the other value, and everything takes twice as long.
+        let runs = [
+            value("FAIL", 12.0),
+            value("NONE", 10.0),
+            value("NONE", 20.0),
+            value("FAIL", 30.0),
+        ];
+        let names = ["FAIL".to_owned(), "NONE".to_owned()];
+        let found = options("FILELOCKS", &names, &runs);
+        let ratio = &found.ratios[0];
+        assert_eq!(
+            (ratio.value.as_str(), ratio.against.as_str()),
+            ("FAIL", "NONE")
+        );
+        assert_eq!(ratio.rounds, [1.2, 1.5]);
+        assert!((ratio.mean.unwrap() - 1.8f64.sqrt()).abs() < 1e-12);
+        assert_eq!(ratio.range, Some([1.2, 1.5]));
+        assert_eq!(found.values[1].elapsed_s, [Some(10.0), Some(20.0)]);
+    }
+
+    #[test]
+    fn a_round_without_an_elapsed_time_has_no_ratio() {
+        let runs = [
+            ("A".to_owned(), lasting(None)),
+            ("B".to_owned(), lasting(Some(1.0))),
+        ];
+        let found = options("X", &["A".to_owned(), "B".to_owned()], &runs);
+        assert_eq!((found.ratios[0].mean, found.ratios[0].range), (None, None));
     }
 }

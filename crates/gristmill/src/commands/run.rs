@@ -24,6 +24,7 @@ use super::exec::host_name;
 use super::view::View;
 use crate::cli::{RunArgs, VERSION};
 use crate::exit::Exit;
+use crate::sizes::Compared;
 use crate::ui;
 
 /// Runs the verb.
@@ -33,7 +34,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let rungs = rungs(args, &suite)?;
     if args.dry_run {
         for rung in rungs {
-            let plan = planned(args, &suite, &directories, rung.as_ref())?;
+            let plan = planned(args, &suite, &directories, &rung)?;
             ui::data(&dry_run::describe(&plan, &directories));
         }
         return Ok(Exit::Good);
@@ -43,7 +44,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let mut results: Vec<RunResult> = Vec::new();
     for (index, rung) in (1..).zip(&rungs) {
         let mut config = Config {
-            plan: planned(args, &suite, &directories, rung.as_ref())?,
+            plan: planned(args, &suite, &directories, rung)?,
             directories: directories.clone(),
             warm: args.warm,
             keep: args.keep,
@@ -55,10 +56,16 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
                 name: results
                     .first()
                     .map_or(String::new(), |first| first.run.clone()),
-                kind: if rung.is_some() { "ladder" } else { "repeat" }.to_owned(),
+                kind: match rung {
+                    Rung::Same => "repeat",
+                    Rung::Load { .. } => "ladder",
+                    Rung::Option { .. } => "option",
+                }
+                .to_owned(),
                 index,
                 of: u32::try_from(rungs.len()).unwrap_or(u32::MAX),
-                load: rung.as_ref().map(|rung| rung.load),
+                load: rung.load(),
+                option: rung.option(),
             }),
             program: std::env::current_exe().context("failed to find this program's own file")?,
             version: VERSION.to_owned(),
@@ -84,17 +91,43 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// A run at some load.
-struct Rung {
-    /// The parameter that is the load.
-    parameter: &'static str,
-    load: u64,
+/// One of the runs that a command makes.
+enum Rung {
+    /// As asked for.
+    Same,
+    /// At some load.
+    Load {
+        /// The parameter that is the load.
+        parameter: &'static str,
+        load: u64,
+    },
+    /// With a value of a SAS option.
+    Option { name: String, value: String },
 }
 
-/// The runs to be made: one, the same several times, or at rising load.
-fn rungs(args: &RunArgs, suite: &Suite) -> Result<Vec<Option<Rung>>> {
+impl Rung {
+    const fn load(&self) -> Option<u64> {
+        match self {
+            Self::Load { load, .. } => Some(*load),
+            _ => None,
+        }
+    }
+
+    fn option(&self) -> Option<String> {
+        match self {
+            Self::Option { name, value } => Some(format!("{name}={value}")),
+            _ => None,
+        }
+    }
+}
+
+/// The runs to be made: one, the same several times, at rising load, or with values of an option.
+fn rungs(args: &RunArgs, suite: &Suite) -> Result<Vec<Rung>> {
+    if let Some(compared) = &args.compare_option {
+        return Ok(of_option(compared, args.repeat.unwrap_or(3)));
+    }
     if args.ladder.is_empty() {
-        return Ok((0..args.repeat).map(|_| None).collect());
+        return Ok((0..args.repeat.unwrap_or(1)).map(|_| Rung::Same).collect());
     }
     let has = |name: &&str| suite.text.parameters.contains_key(*name);
     let Some(parameter) = ["jobs", "concurrency"].into_iter().find(|name| has(name)) else {
@@ -106,43 +139,79 @@ fn rungs(args: &RunArgs, suite: &Suite) -> Result<Vec<Option<Rung>>> {
     };
     let rung = |load: &u64| {
         let load = *load;
-        Some(Rung { parameter, load })
+        Rung::Load { parameter, load }
     };
     Ok(args.ladder.iter().map(rung).collect())
+}
+
+/// Round after round each value once, each round beginning with the next one: what comes first has no advantage.
+fn of_option(compared: &Compared, rounds: u32) -> Vec<Rung> {
+    let values = &compared.values;
+    let mut rungs = Vec::new();
+    for round in 0..rounds as usize {
+        rungs.extend((0..values.len()).map(|place| Rung::Option {
+            name: compared.name.clone(),
+            value: values[(round + place) % values.len()].clone(),
+        }));
+    }
+    rungs
 }
 
 fn planned(
     args: &RunArgs,
     suite: &Suite,
     directories: &Directories,
-    rung: Option<&Rung>,
+    rung: &Rung,
 ) -> Result<Plan> {
-    let host = host_facts(args, suite.text.name.get_ref(), directories)?;
+    let host = host_facts(args.cores, suite.text.name.get_ref(), directories)?;
     let request = request(args, rung);
     plan::plan(suite, &request, &host).context("failed to plan the run")
 }
 
-fn request(args: &RunArgs, rung: Option<&Rung>) -> Request {
+fn request(args: &RunArgs, rung: &Rung) -> Request {
     let mut parameters = parameters(args);
-    parameters.extend(rung.map(|rung| (rung.parameter.to_owned(), rung.load)));
+    let mut options: BTreeMap<String, String> = args
+        .option
+        .iter()
+        .map(|(name, value)| (name.to_ascii_uppercase(), value.clone().unwrap_or_default()))
+        .collect();
+    match rung {
+        Rung::Same => {}
+        Rung::Load { parameter, load } => {
+            parameters.insert((*parameter).to_owned(), *load);
+        }
+        Rung::Option { name, value } => {
+            options.insert(name.clone(), value.clone());
+        }
+    }
     Request {
         scale: args.scale.unwrap_or(Scale::Demonstration),
         time_scale: args.time_scale,
         parameters,
         variant: args.variant.clone(),
         seed: args.seed,
-        options: args
-            .option
-            .iter()
-            .map(|(name, value)| (name.to_ascii_uppercase(), value.clone().unwrap_or_default()))
-            .collect(),
+        options,
         verify: args.verify,
     }
 }
 
 /// What several runs show together.
-fn tell_all(args: &RunArgs, rungs: &[Option<Rung>], results: Vec<RunResult>) -> Result<()> {
-    let loads: Option<Vec<u64>> = rungs.iter().map(|rung| Some(rung.as_ref()?.load)).collect();
+fn tell_all(args: &RunArgs, rungs: &[Rung], results: Vec<RunResult>) -> Result<()> {
+    if let Some(compared) = &args.compare_option {
+        let values = rungs.iter().filter_map(|rung| match rung {
+            Rung::Option { value, .. } => Some(value.clone()),
+            _ => None,
+        });
+        let runs: Vec<(String, RunResult)> = values.zip(results).collect();
+        let compared = results::series::options(&compared.name, &compared.values, &runs);
+        if args.json {
+            ui::data(&serde_json::to_string(&compared)?);
+        } else {
+            ui::data(report::series::options(&compared).trim_end());
+        }
+        return Ok(());
+    }
+    let loads: Option<Vec<u64>> = rungs.iter().map(Rung::load).collect();
     match loads {
         Some(loads) => {
             let runs: Vec<(u64, RunResult)> = loads.into_iter().zip(results).collect();
@@ -235,12 +304,16 @@ fn directories(args: &RunArgs) -> Result<Directories> {
     })
 }
 
-fn host_facts(args: &RunArgs, suite: &str, directories: &Directories) -> Result<HostFacts> {
+pub(super) fn host_facts(
+    given: Option<u32>,
+    suite: &str,
+    directories: &Directories,
+) -> Result<HostFacts> {
     let cores = host::cores::live();
     let memory = host::memory::live().context("failed to read the size of the memory")?;
     Ok(HostFacts {
-        cores: args.cores.unwrap_or(cores.physical),
-        cores_basis: match args.cores {
+        cores: given.unwrap_or(cores.physical),
+        cores_basis: match given {
             None => cores.basis,
             Some(_) => format!(
                 "given by --cores; the host has {} ({})",
@@ -316,7 +389,7 @@ fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>>
 }
 
 /// A flag that SIGINT, SIGTERM and SIGHUP raise.
-fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+pub(super) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = stop.clone();
     let mut signals =
