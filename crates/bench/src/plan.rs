@@ -246,6 +246,39 @@ impl Plan {
         each.sum::<Option<u64>>().map(Bytes)
     }
 
+    /// Leaves out jobs, and the data that only they read. A job that follows one of them follows nothing.
+    pub fn retain_jobs(&mut self, keep: impl Fn(&PlannedJob) -> bool) {
+        let mut places = Vec::new();
+        let mut kept = 0;
+        for job in &self.jobs {
+            places.push(keep(job).then_some(kept));
+            kept += usize::from(keep(job));
+        }
+        self.jobs.retain(|job| keep(job));
+        for job in &mut self.jobs {
+            job.follows = job.follows.and_then(|before| places[before]);
+        }
+        let reads = |place: usize, set: &PlannedDataset| {
+            let checks = |job: &PlannedJob| {
+                let mut inputs = job.checks.iter().filter_map(Check::input);
+                inputs.any(|name| name.eq_ignore_ascii_case(&set.name))
+            };
+            let mut jobs = self.jobs.iter();
+            jobs.any(|job| job.inputs.contains(&place) || checks(job))
+        };
+        let mut places = Vec::new();
+        let mut datasets = Vec::new();
+        for (place, set) in self.datasets.iter().enumerate() {
+            let stays = reads(place, set);
+            places.push(stays.then_some(datasets.len()));
+            datasets.extend(stays.then(|| set.clone()));
+        }
+        self.datasets = datasets;
+        for job in &mut self.jobs {
+            job.inputs = job.inputs.iter().filter_map(|at| places[*at]).collect();
+        }
+    }
+
     /// SAS options of a job.
     pub fn options_of(&self, job: &PlannedJob) -> BTreeMap<String, String> {
         let mut options = self.options.clone();
@@ -675,6 +708,19 @@ pub(crate) mod tests {
                 .iter()
                 .any(|note| note == "models: 3 instead of 750")
         );
+    }
+
+    #[test]
+    fn jobs_that_are_left_out_take_their_data_with_them() {
+        let suite = builtin("multiuser").unwrap();
+        let mut plan = plan(&suite, &request(Scale::Demonstration), &host(100)).unwrap();
+        plan.retain_jobs(|job| ["rwrw_1", "sort_1", "wr_junk_3"].contains(&job.name.as_str()));
+        let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names, ["sort_1", "rwrw_1", "wr_junk_3"]);
+        let sets: Vec<&str> = plan.datasets.iter().map(|set| set.name.as_str()).collect();
+        assert_eq!(sets, ["simdata_tnk_1", "sortinput_1"]);
+        let inputs: Vec<&[usize]> = plan.jobs.iter().map(|job| &job.inputs[..]).collect();
+        assert_eq!(inputs, [&[1][..], &[0], &[]]);
     }
 
     #[test]

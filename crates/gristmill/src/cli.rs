@@ -178,6 +178,9 @@ pub enum SuitesVerb {
     /// Measure the sizes of its data sets uncompressed, with COMPRESS=BINARY, and those on an array that
     /// compresses, beside the published ones
     Sizes(SizesArgs),
+    /// Run one job without and with SAS compression, on a file system that does not compress and on one
+    /// that does: what compression saves, and what it costs
+    Tradeoff(TradeoffArgs),
     /// Check the folder of a suite: suite.toml, its programs and recipes
     Check {
         /// The folder
@@ -193,6 +196,38 @@ pub struct SizesArgs {
     /// Measure so many of the rows [default: as many as make 32 MiB of compressed pages]
     #[arg(long, value_name = "F")]
     pub scale: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `suites tradeoff`.
+#[derive(Debug, Args)]
+pub struct TradeoffArgs {
+    /// A suite with a variant `compressed`
+    #[arg(default_value = "multiuser")]
+    pub suite: String,
+    /// The job
+    #[arg(long, default_value = "rwrw_1")]
+    pub job: String,
+    /// A directory on storage that does not compress
+    #[arg(long, value_name = "DIR")]
+    pub data: PathBuf,
+    /// A directory on storage that does
+    #[arg(long, value_name = "DIR")]
+    pub data_compressed: PathBuf,
+    /// Make WORK directories and utility files below this directory, on neither of them
+    #[arg(long, value_name = "DIR", default_value = "gristmill-bench/work")]
+    pub work: PathBuf,
+    /// Keep run directories below this directory
+    #[arg(long, value_name = "DIR", default_value = "gristmill-bench/runs")]
+    pub runs: PathBuf,
+    /// Factor on the paper's rows
+    #[arg(long, value_name = "F", default_value_t = 0.02)]
+    pub scale: f64,
+    /// Rounds; each begins with another configuration
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeat: u32,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

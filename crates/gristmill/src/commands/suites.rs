@@ -1,6 +1,7 @@
 //! `gristmill suites`: what there is, what one does, what is wrong with one of your own.
 
 mod sizes;
+mod tradeoff;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,6 +27,7 @@ pub fn run(args: &SuitesArgs) -> Result<Exit> {
             Ok(Exit::Good)
         }
         Some(SuitesVerb::Sizes(args)) => sizes::run(args),
+        Some(SuitesVerb::Tradeoff(args)) => tradeoff::run(args),
         Some(SuitesVerb::Check { directory }) => check(directory),
     }
 }
