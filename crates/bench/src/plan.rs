@@ -11,7 +11,7 @@ use crate::suite::check::Check;
 use crate::suite::expand::{Choice, datasets, expand, rounded};
 use crate::suite::text::{Format, On, Space, SuiteText};
 use crate::suite::validate::parameters;
-use crate::suite::{self, Suite};
+use crate::suite::{self, Suite, mix};
 
 /// What the user asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +28,8 @@ pub struct Request {
     pub seed: u64,
     /// SAS options that replace the suite's.
     pub options: BTreeMap<String, String>,
+    /// Launches of personas, where they are not to be as many as the suite has.
+    pub mix: BTreeMap<String, u64>,
     /// How outputs are verified.
     pub verify: Verify,
 }
@@ -323,9 +325,12 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         parameters: chosen_parameters(text, request, host)?,
         memory: host.memory,
         seed: request.seed,
+        mix: BTreeMap::new(),
     };
     let scale_reason;
     (choice.scale, scale_reason) = choose_scale(suite, request.scale, &choice, host)?;
+    let users = users(suite, &choice, request)?;
+    choice.mix.clone_from(&request.mix);
     let expanded = expand(suite, &choice);
     if !expanded.wrong.is_empty() {
         return Err(suite::Error::Mistakes(suite.mistakes(&expanded.wrong)).into());
@@ -357,6 +362,13 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         jobs: expanded.jobs,
         datasets: expanded.datasets,
     };
+    if !request.mix.is_empty() {
+        plan.retain_jobs(|_| true);
+        if plan.jobs.is_empty() {
+            return Err(Error::Usage("--mix leaves no job".to_owned()));
+        }
+        plan.notes.push(mixed(&users, &request.mix));
+    }
     plan.qualifying = plan.input_bytes().0 >= 3 * host.memory.0;
     note_sizes(text, &mut plan);
     note_places(text, host, &mut plan);
@@ -364,6 +376,40 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
     options::reduce_sortsize(text, request, &mut plan);
     check_space(&plan, host)?;
     Ok(plan)
+}
+
+/// Launches of each persona as the suite has them.
+fn users(
+    suite: &Suite,
+    choice: &Choice,
+    request: &Request,
+) -> Result<BTreeMap<String, u64>, Error> {
+    let mut users: BTreeMap<String, u64> = BTreeMap::new();
+    if !request.mix.is_empty() {
+        for persona in expand(suite, choice)
+            .jobs
+            .into_iter()
+            .filter_map(|job| job.persona)
+        {
+            *users.entry(persona).or_default() += 1;
+        }
+    }
+    match mix::mistake(&suite.text, &users, &request.mix) {
+        Some(message) => Err(Error::Usage(format!("--mix: {message}"))),
+        None => Ok(users),
+    }
+}
+
+/// The users that there are, for the record.
+fn mixed(users: &BTreeMap<String, u64>, mix: &BTreeMap<String, u64>) -> String {
+    let each = users.iter().map(|(persona, there)| match mix.get(persona) {
+        Some(count) if count != there => format!("{persona} {count} instead of {there}"),
+        _ => format!("{persona} {there}"),
+    });
+    format!(
+        "launches by users changed: {}",
+        each.collect::<Vec<_>>().join(", ")
+    )
 }
 
 fn space(text: &SuiteText, request: &Request) -> Space {
@@ -577,6 +623,7 @@ pub(crate) mod tests {
             variant: None,
             seed: 1,
             options: BTreeMap::new(),
+            mix: BTreeMap::new(),
             verify: Verify::Full,
         }
     }
@@ -708,6 +755,111 @@ pub(crate) mod tests {
                 .iter()
                 .any(|note| note == "models: 3 instead of 750")
         );
+    }
+
+    #[test]
+    fn users_come_in_other_numbers() {
+        let suite = builtin("multiuser").unwrap();
+        let mixed = |mix: &[(&str, u64)]| {
+            let mut request = request(Scale::Demonstration);
+            request.mix = mix
+                .iter()
+                .map(|(name, count)| ((*name).to_owned(), *count))
+                .collect();
+            plan(&suite, &request, &host(100))
+        };
+        let some = mixed(&[("modeller", 4), ("report", 10), ("construction", 0)]).unwrap();
+        let of = |persona: &str| {
+            let own = some
+                .jobs
+                .iter()
+                .filter(|job| job.persona.as_deref() == Some(persona));
+            own.map(|job| job.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of("modeller"),
+            ["comp_glm_1a", "hplogistic_1", "hplogistic_2", "comp_glm_4a"]
+        );
+        assert_eq!(of("report").len(), 10);
+        assert_eq!(
+            (
+                of("construction").len(),
+                of("etl").len(),
+                of("monitor").len()
+            ),
+            (0, 4, 6)
+        );
+        // The eighth report user is the first one once more: 30 seconds later, at 0.03.
+        let eighth = some
+            .jobs
+            .iter()
+            .find(|job| job.name == "smallnoise_5u2")
+            .unwrap();
+        assert_eq!(eighth.symbols["stream"], "5u2");
+        assert!((eighth.offset_s - 180.0 * 0.03).abs() < 1e-9);
+        // Nobody reads what construction read.
+        assert!(
+            !some
+                .datasets
+                .iter()
+                .any(|set| set.name.starts_with("bank2input"))
+        );
+        let inputs = eighth
+            .inputs
+            .iter()
+            .map(|at| some.datasets[*at].name.as_str());
+        assert_eq!(inputs.collect::<Vec<_>>(), ["ranrw_small_1"]);
+        let note = some
+            .notes
+            .iter()
+            .find(|note| note.contains("report 10 instead of 7"));
+        assert!(
+            note.is_some_and(|note| note.contains("etl 4,")),
+            "{:?}",
+            some.notes
+        );
+
+        let twice = mixed(&[("construction", 14)]).unwrap();
+        let bank = twice
+            .jobs
+            .iter()
+            .find(|job| job.name == "bank2_1u2")
+            .unwrap();
+        assert!(format!("{:?}", bank.checks).contains("bank2_1u2"));
+        let message = mixed(&[("manager", 1)]).unwrap_err().to_string();
+        assert!(
+            message.contains("no users manager; it has advanced (4)"),
+            "{message}"
+        );
+        let all = [
+            "advanced",
+            "construction",
+            "etl",
+            "modeller",
+            "monitor",
+            "report",
+        ];
+        let message = mixed(&all.map(|name| (name, 0))).unwrap_err().to_string();
+        assert_eq!(message, "--mix leaves no job");
+    }
+
+    #[test]
+    fn users_of_other_suites_are_refused_by_name() {
+        for (suite, persona, count, part) in [
+            (
+                "large-sorts",
+                "report",
+                1,
+                "the suite large-sorts has no personas",
+            ),
+            ("demand-calibration", "solution", 900, "which has no [mix]"),
+        ] {
+            let suite = builtin(suite).unwrap();
+            let mut request = request(Scale::Demonstration);
+            request.mix.insert(persona.to_owned(), count);
+            let message = plan(&suite, &request, &host(100)).unwrap_err().to_string();
+            assert!(message.contains(part), "{message}");
+        }
     }
 
     #[test]

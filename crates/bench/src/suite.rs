@@ -7,6 +7,7 @@
 mod builtin;
 pub mod check;
 pub mod expand;
+pub mod mix;
 pub mod pattern;
 pub mod programs;
 pub mod sizes;

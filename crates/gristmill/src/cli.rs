@@ -97,6 +97,10 @@ pub struct RunArgs {
     /// Another parameter of the suite; `gristmill suites show SUITE` lists them
     #[arg(long, value_name = "NAME=N", value_parser = sizes::parameter)]
     pub parameter: Vec<(String, u64)>,
+    /// Launches by kinds of users, such as modeller=4,etl=1,report=10; others stay as they are
+    /// (`gristmill suites show SUITE` lists them)
+    #[arg(long, value_name = "PERSONA=N,…", value_delimiter = ',', value_parser = sizes::parameter)]
+    pub mix: Vec<(String, u64)>,
     /// A variant of the suite, such as `compressed` of multiuser
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,

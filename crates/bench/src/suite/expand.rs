@@ -9,8 +9,8 @@ use recipe::{Generator, Recipe};
 use toml::Spanned;
 
 use super::pattern::{self, Values};
-use super::text::{Dataset, Job, LaunchOf, Rule};
-use super::{Suite, Wrong, check};
+use super::text::{Dataset, Job, LaunchOf, Mix, Rule};
+use super::{Suite, Wrong, check, mix};
 use crate::plan::{PlannedDataset, PlannedJob};
 
 /// What a run chose.
@@ -26,6 +26,8 @@ pub struct Choice {
     pub memory: Bytes,
     /// Seed of the data.
     pub seed: u64,
+    /// Launches of personas, where they are not to be as many as the suite has.
+    pub mix: BTreeMap<String, u64>,
 }
 
 /// The data sets and jobs of a choice.
@@ -57,8 +59,8 @@ pub fn datasets(suite: &Suite, choice: &Choice) -> Expanded {
 }
 
 /// A launch that was not put together yet.
-#[derive(Default)]
-struct Launching<'a> {
+#[derive(Clone, Default)]
+pub(super) struct Launching<'a> {
     name: String,
     span: Range<usize>,
     at_s: Option<f64>,
@@ -68,6 +70,20 @@ struct Launching<'a> {
     /// The launch before it in its stream.
     follows: Option<usize>,
     more: Option<&'a LaunchOf>,
+    /// Users like this one before it, beyond those of the suite.
+    round: u64,
+}
+
+impl Launching<'_> {
+    /// Another user's launch like this one.
+    pub(super) fn again(&self, round: u64) -> Self {
+        let name = format!("{}{}", self.name, mix::suffix(round));
+        Self {
+            name,
+            round,
+            ..self.clone()
+        }
+    }
 }
 
 /// Words that stand for directories until a job is started.
@@ -223,9 +239,12 @@ impl Expanded {
             .enumerate()
             .map(|(place, set)| (set.name.to_ascii_lowercase(), place))
             .collect();
-        for (entry, job) in suite.text.jobs.iter().enumerate() {
+        let jobs = suite.text.jobs.iter();
+        let mut launches: Vec<_> = jobs.map(|job| self.launchings(job, choice)).collect();
+        mix::apply(suite, choice, &mut launches);
+        for ((entry, job), launches) in suite.text.jobs.iter().enumerate().zip(launches) {
             let first = self.jobs.len();
-            for launching in self.launchings(job, choice) {
+            for launching in launches {
                 let planned = self.job(suite, choice, &staged, (entry, job), &launching);
                 self.jobs.push(PlannedJob {
                     follows: launching.follows.map(|place| first + place),
@@ -325,7 +344,7 @@ impl Expanded {
     ) -> PlannedJob {
         self.check_job_name(launching);
         let outer = own_values(&parameters(choice), launching);
-        let symbols = self.symbols(job, choice, launching, &outer);
+        let symbols = self.symbols(suite.text.mix.as_ref(), job, choice, launching, &outer);
         let mut values = outer;
         values.extend(symbols.clone());
         let inputs = self.inputs(job, launching, staged, &symbols, &values);
@@ -385,6 +404,7 @@ impl Expanded {
 
     fn symbols(
         &mut self,
+        suite_mix: Option<&Mix>,
         job: &Job,
         choice: &Choice,
         launching: &Launching<'_>,
@@ -399,6 +419,10 @@ impl Expanded {
         for (name, text) in job.symbols.iter().chain(more.into_iter().flatten()) {
             let value = self.text(text, &values);
             symbols.insert(name.clone(), value);
+        }
+        let told_apart = suite_mix.map(|mix| &mix.symbol);
+        if let Some(value) = told_apart.and_then(|name| symbols.get_mut(name)) {
+            value.push_str(&mix::suffix(launching.round));
         }
         for (name, [at_1, least]) in &job.scaled {
             let value = rounded(*at_1 as f64 * choice.scale).max(*least);
@@ -477,14 +501,15 @@ fn own_values(parameters: &Values, launching: &Launching<'_>) -> Values {
     values
 }
 
-fn offset(suite: &Suite, choice: &Choice, launching: &Launching<'_>) -> f64 {
+pub(super) fn offset(suite: &Suite, choice: &Choice, launching: &Launching<'_>) -> f64 {
     let launch = &suite.text.launch;
+    let later = suite.text.mix.as_ref().map_or(0.0, |mix| mix.interval_s) * launching.round as f64;
     match launch.rule.get_ref() {
         Rule::Together | Rule::Pool => 0.0,
-        Rule::Offsets => launching.at_s.unwrap_or(0.0) * choice.time_scale,
+        Rule::Offsets => (launching.at_s.unwrap_or(0.0) + later) * choice.time_scale,
         Rule::Waves => {
             let before = launching.wave.unwrap_or(1).saturating_sub(1);
-            launch.interval_s.unwrap_or(0.0) * f64::from(before) * choice.time_scale
+            (launch.interval_s.unwrap_or(0.0) * f64::from(before) + later) * choice.time_scale
         }
     }
 }

@@ -267,6 +267,7 @@ mod tests {
             parameters: parameters(&suite.text, 2, true),
             memory: Bytes::gib(16),
             seed: 1,
+            mix: BTreeMap::new(),
         };
         expand(suite, &choice).jobs
     }

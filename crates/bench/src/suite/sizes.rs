@@ -4,6 +4,7 @@
 //! Data sets are made in memory, of as many rows as give some megabytes of compressed pages. What does not grow with the
 //! rows (header and descriptions) is measured apart, and the rest is multiplied up to the rows at scale 1.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -107,6 +108,7 @@ fn published_sets(suite: &Suite) -> Vec<PlannedDataset> {
         parameters: parameters(&suite.text, 1, false),
         memory: base::units::Bytes::gib(1),
         seed: 1,
+        mix: BTreeMap::new(),
     };
     let expanded = datasets(suite, &choice);
     let mut sets: Vec<PlannedDataset> = expanded.datasets;

@@ -46,6 +46,8 @@ pub struct SuiteText {
     /// Kinds of users.
     #[serde(default)]
     pub personas: BTreeMap<String, String>,
+    /// How the number of users can be raised.
+    pub mix: Option<Mix>,
     /// The small size that is run without being asked for another.
     pub demonstration: Demonstration,
     /// Data sets and text files that are staged.
@@ -162,6 +164,16 @@ pub enum Rule {
     Waves,
     /// As many at once as the parameter `concurrency` says; the next starts when one ends.
     Pool,
+}
+
+/// How the number of users can be raised above the suite's.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mix {
+    /// The macro variable that tells users apart: another user's has `u2`, `u3` and so on at its end.
+    pub symbol: String,
+    /// Seconds between a user's launch and that of the next one like it.
+    pub interval_s: f64,
 }
 
 /// The small size.

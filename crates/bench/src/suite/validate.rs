@@ -43,6 +43,7 @@ pub fn validate(suite: &Suite, name: &str) -> Vec<Wrong> {
         parameters: parameters(text, 4, true),
         memory: Bytes::gib(16),
         seed: 1,
+        mix: BTreeMap::new(),
     };
     let expanded = expand(suite, &choice);
     if expanded.wrong.is_empty() {

@@ -191,6 +191,7 @@ fn request(args: &RunArgs, rung: &Rung) -> Request {
         variant: args.variant.clone(),
         seed: args.seed,
         options,
+        mix: args.mix.iter().cloned().collect(),
         verify: args.verify,
     }
 }

@@ -58,6 +58,7 @@ fn planned(suite: &Suite, scale: Scale) -> Result<Plan> {
         variant: None,
         seed: 1,
         options: BTreeMap::new(),
+        mix: BTreeMap::new(),
         verify: Verify::Full,
     };
     Ok(plan::plan(suite, &request, &host)?)

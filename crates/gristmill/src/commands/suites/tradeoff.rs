@@ -129,6 +129,7 @@ fn planned(args: &TradeoffArgs, suite: &Suite, row: &Row, at: &Directories) -> R
         variant: row.sas_compression.then(|| COMPRESSED.to_owned()),
         seed: 1,
         options: BTreeMap::new(),
+        mix: BTreeMap::new(),
         verify: Verify::Full,
     };
     let mut host = host_facts(None, suite.text.name.get_ref(), at)?;
