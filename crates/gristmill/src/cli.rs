@@ -34,7 +34,9 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Run a suite: stage its data, run its jobs, verify their outputs, report
-    Run(RunArgs),
+    Run(Box<RunArgs>),
+    /// Put the data of a suite in place and stop; what is there already stays
+    Stage(StageArgs),
     /// List the suites, explain one, check a folder of your own
     Suites(SuitesArgs),
     /// Run one SAS-language program in the built-in engine
@@ -279,6 +281,34 @@ pub struct CompareArgs {
     /// Write every table as CSV below this directory, or print the one of this name
     #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
+}
+
+/// Arguments of `stage`: those of `run` that decide what the data are.
+#[derive(Debug, Args)]
+pub struct StageArgs {
+    /// The suite: a name of `gristmill suites`, or the path of a folder, such as ./nightly
+    pub suite: String,
+    /// Stage input data below this directory
+    #[arg(long, value_name = "DIR", default_value = "gristmill-bench")]
+    pub data: PathBuf,
+    /// Factor on the paper's rows (1 = the paper's size), or auto [default: demonstration scale]
+    #[arg(long, value_name = "F|auto", value_parser = sizes::scale)]
+    pub scale: Option<bench::plan::Scale>,
+    /// A parameter of the suite, such as jobs=16; `gristmill suites show SUITE` lists them
+    #[arg(long, value_name = "NAME=N", value_parser = sizes::parameter)]
+    pub parameter: Vec<(String, u64)>,
+    /// A variant of the suite, such as `compressed` of multiuser
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// Physical cores that jobs are counted by [default: those of the host]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub cores: Option<u32>,
+    /// Set a SAS system option, such as BUFSIZE=64k
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = sizes::name_value)]
+    pub option: Vec<(String, Option<String>)>,
+    /// Seed of the data: the same seed gives the same bytes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// Arguments of `mark`.

@@ -9,5 +9,6 @@ pub mod mark;
 mod record;
 pub mod report;
 pub mod run;
+pub mod stage;
 pub mod suites;
 mod view;

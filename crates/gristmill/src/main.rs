@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Verb::Compare(args) => commands::compare::run(&args),
         Verb::Completions { shell } => commands::manual::completions(shell),
         Verb::Man => commands::manual::man(),
+        Verb::Stage(args) => commands::stage::run(&args),
         Verb::Mark(args) => commands::mark::run(&args),
         Verb::Clean(args) => commands::clean::run(&args),
         Verb::Data(args) => commands::data::run(&args),

@@ -247,6 +247,34 @@ fn elapsed_time_covers_every_job() {
 }
 
 #[test]
+fn what_was_staged_alone_is_there_for_the_run() {
+    let bench = Bench::new();
+    let scale = scale(4.0);
+    let arguments = [
+        "stage",
+        "large-sorts",
+        "--parameter",
+        "jobs=2",
+        "--scale",
+        &scale,
+    ];
+    let staged = bench.output(&arguments);
+    assert_eq!(staged.status.code(), Some(0), "{}", text(&staged.stderr));
+    assert!(bench.newest_run().is_none(), "nothing ran");
+    bench.run(&["--no-ceiling"]);
+    let events = bench.run_directory().events().unwrap();
+    let staged = events
+        .iter()
+        .find(|event| event.event == EventKind::StageFinished)
+        .unwrap();
+    let detail = staged.detail.as_deref().unwrap();
+    assert!(
+        detail.starts_with("0 files made") && detail.ends_with("2 kept"),
+        "{detail}"
+    );
+}
+
+#[test]
 fn two_runs_do_not_share_a_stage() {
     let bench = Bench::new();
     let mut first = bench.start(120.0);

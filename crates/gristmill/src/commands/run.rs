@@ -42,41 +42,29 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let stop = stop_on_signals()?;
     let mut exit = Exit::Good;
     let mut results: Vec<RunResult> = Vec::new();
+    let mut ceiling = None;
     for (index, rung) in (1..).zip(&rungs) {
-        let mut config = Config {
-            plan: planned(args, &suite, &directories, rung)?,
-            directories: directories.clone(),
-            warm: args.warm,
-            keep: args.keep,
-            only_stage: false,
-            wall_limit: args.wall_limit,
-            duration: args.duration,
-            series: (rungs.len() > 1).then(|| Series {
-                // The first run gives its own.
-                name: results
-                    .first()
-                    .map_or(String::new(), |first| first.run.clone()),
-                kind: match rung {
-                    Rung::Same => "repeat",
-                    Rung::Load { .. } => "ladder",
-                    Rung::Option { .. } => "option",
-                }
-                .to_owned(),
-                index,
-                of: u32::try_from(rungs.len()).unwrap_or(u32::MAX),
-                load: rung.load(),
-                option: rung.option(),
-            }),
-            program: std::env::current_exe().context("failed to find this program's own file")?,
-            version: VERSION.to_owned(),
-            node: host_name(),
-            observe: args.observe.clone(),
-            ceiling: None,
-        };
-        if !config.plan.demonstration && !args.no_ceiling {
-            let request = request(args, rung.as_ref());
-            config.ceiling = ceiling::measure(args, &suite, &request, &config, &stop)?;
+        let series = (rungs.len() > 1).then(|| Series {
+            // The first run gives its own.
+            name: results
+                .first()
+                .map_or(String::new(), |first| first.run.clone()),
+            kind: rung.kind().to_owned(),
+            index,
+            of: u32::try_from(rungs.len()).unwrap_or(u32::MAX),
+            load: rung.load(),
+            option: rung.option(),
+        });
+        let mut config = config(
+            args,
+            planned(args, &suite, &directories, rung)?,
+            &directories,
+        )?;
+        config.series = series;
+        if index == 1 || !matches!(rung, Rung::Same) {
+            ceiling = ceiling::measure(args, &suite, &request(args, rung), &config, &stop)?;
         }
+        config.ceiling.clone_from(&ceiling);
         let mut view = View::new();
         let outcome = bench::run::run(&config, &stop, &mut view);
         view.finish();
@@ -89,6 +77,24 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     }
     tell_all(args, &rungs, results)?;
     Ok(exit)
+}
+
+fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Config> {
+    Ok(Config {
+        plan,
+        directories: directories.clone(),
+        warm: args.warm,
+        keep: args.keep,
+        only_stage: false,
+        wall_limit: args.wall_limit,
+        duration: args.duration,
+        series: None,
+        program: std::env::current_exe().context("failed to find this program's own file")?,
+        version: VERSION.to_owned(),
+        node: host_name(),
+        observe: args.observe.clone(),
+        ceiling: None,
+    })
 }
 
 /// One of the runs that a command makes.
@@ -106,6 +112,14 @@ enum Rung {
 }
 
 impl Rung {
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Same => "repeat",
+            Self::Load { .. } => "ladder",
+            Self::Option { .. } => "option",
+        }
+    }
+
     const fn load(&self) -> Option<u64> {
         match self {
             Self::Load { load, .. } => Some(*load),
@@ -157,24 +171,23 @@ fn of_option(compared: &Compared, rounds: u32) -> Vec<Rung> {
     rungs
 }
 
-fn planned(
-    args: &RunArgs,
-    suite: &Suite,
-    directories: &Directories,
-    rung: &Rung,
-) -> Result<Plan> {
+fn planned(args: &RunArgs, suite: &Suite, directories: &Directories, rung: &Rung) -> Result<Plan> {
     let host = host_facts(args.cores, suite.text.name.get_ref(), directories)?;
     let request = request(args, rung);
     plan::plan(suite, &request, &host).context("failed to plan the run")
 }
 
+/// SAS options as flags give them.
+pub(super) fn sas_options(given: &[(String, Option<String>)]) -> BTreeMap<String, String> {
+    let of = |(name, value): &(String, Option<String>)| {
+        (name.to_ascii_uppercase(), value.clone().unwrap_or_default())
+    };
+    given.iter().map(of).collect()
+}
+
 fn request(args: &RunArgs, rung: &Rung) -> Request {
     let mut parameters = parameters(args);
-    let mut options: BTreeMap<String, String> = args
-        .option
-        .iter()
-        .map(|(name, value)| (name.to_ascii_uppercase(), value.clone().unwrap_or_default()))
-        .collect();
+    let mut options = sas_options(&args.option);
     match rung {
         Rung::Same => {}
         Rung::Load { parameter, load } => {

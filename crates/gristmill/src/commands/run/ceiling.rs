@@ -20,7 +20,8 @@ const TMPFS: &str = "/dev/shm";
 /// What `statfs` calls a tmpfs.
 const TMPFS_KIND: i64 = 0x0102_1994;
 
-/// Measures it for a run; `None` where there is no tmpfs, or the jobs did not end well on it.
+/// Measures it for a run that may have a verdict; `None` where there is no tmpfs, or the jobs did not end
+/// well on it.
 pub fn measure(
     args: &RunArgs,
     suite: &bench::suite::Suite,
@@ -28,6 +29,9 @@ pub fn measure(
     config: &Config,
     stop: &AtomicBool,
 ) -> Result<Option<Ceiling>> {
+    if config.plan.demonstration || args.no_ceiling {
+        return Ok(None);
+    }
     let explain = || format!("failed to look at {TMPFS}");
     let kind = rustix::fs::statfs(TMPFS).with_context(explain)?.f_type;
     if kind != TMPFS_KIND {
@@ -50,7 +54,7 @@ pub fn measure(
         verify: Verify::Off,
         ..request.clone()
     };
-    let host = host_facts(args, suite.text.name.get_ref(), &directories)?;
+    let host = host_facts(args.cores, suite.text.name.get_ref(), &directories)?;
     let plan =
         bench::plan::plan(suite, &small, &host).context("failed to plan the run on tmpfs")?;
     ui::say("on tmpfs first, to know what the engine can do");

@@ -164,6 +164,7 @@ fn measure(args: &TradeoffArgs, suite: &Suite, row: &mut Row, stop: &AtomicBool)
         version: VERSION.to_owned(),
         node: host_name(),
         observe: Vec::new(),
+        ceiling: None,
     };
     let stage = config
         .directories
