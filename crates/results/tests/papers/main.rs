@@ -228,3 +228,26 @@ fn isilon_sustains_60_but_not_75_per_core_as_its_dd_test_concludes() {
     );
     assert_eq!(judged("isilon-f810-dd", "cpu-real").1, "not_shown");
 }
+
+#[test]
+fn the_reference_page_has_every_threshold() {
+    let page =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/thresholds.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for one in Thresholds::published().requirements {
+        let (limit, relation) = one.limit();
+        let limit = limit.map_or("-".to_owned(), |limit| {
+            format!("{} {limit} {}", relation.replace('_', " "), one.unit)
+        });
+        let row = format!(
+            "| {} | {limit} | {} ({}) |",
+            one.level.name(),
+            one.source,
+            one.date
+        );
+        assert!(
+            page.contains(&format!("`{}`", one.id)) && page.contains(&row),
+            "{row}"
+        );
+    }
+}
