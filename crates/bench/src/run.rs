@@ -18,13 +18,14 @@ use ::io::process::{self, Finished};
 use base::rowhash::RowHash;
 use base::store::Channel;
 use base::units::Bytes;
-use results::assemble::assemble;
+use results::assemble::assemble_with;
 use results::node::FileSystemRecord;
 use results::run::{
     Ceiling, Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
 };
 use results::sample::Sample;
 use results::step::StepRecord;
+use results::thresholds::Thresholds;
 
 use crate::launch::{self, Happening, Start};
 use crate::marker::{self, Holds, InUse};
@@ -82,6 +83,8 @@ pub struct Config {
     pub node: String,
     /// Series that others measure.
     pub observe: Vec<Series>,
+    /// What the verdict asks for.
+    pub thresholds: Thresholds,
 }
 
 /// What is shown while a run is on its way.
@@ -198,7 +201,7 @@ pub fn run(
         };
         crate::clean::remove(&found).map_err(failed("remove the outputs"))?;
     }
-    let result = assemble(&run.directory)?;
+    let result = assemble_with(&run.directory, &config.thresholds)?;
     if !interrupted && config.only_stage {
         // Nothing ran: there is nothing to report.
         let path = run.directory.path();

@@ -157,6 +157,9 @@ pub struct RunArgs {
     /// Print the plan and stop
     #[arg(long)]
     pub dry_run: bool,
+    /// Judge by the requirements of this file in place of the published ones
+    #[arg(long, value_name = "FILE")]
+    pub thresholds: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,

@@ -8,10 +8,12 @@ use crate::table::wrapped;
 /// The verdict, its two parts, and each requirement of the part that was judged with figure, limit, source
 /// and date; of the other part the figures alone.
 pub fn text(verdict: &Verdict) -> String {
-    let mut lines = wrapped(
-        &format!("Verdict: {}: {}", word(&verdict.result), verdict.reason),
-        100,
-    );
+    // One line, which scripts look for and terminals break themselves.
+    let mut lines = vec![format!(
+        "Verdict: {}: {}",
+        word(&verdict.result),
+        verdict.reason
+    )];
     let parts = [
         ("Capability", &verdict.capability),
         ("Feeding", &verdict.feeding),
@@ -58,6 +60,9 @@ pub fn text(verdict: &Verdict) -> String {
     {
         lines.push(String::new());
         lines.extend(wrapped(&format!("Limited by: {}", limited_by(limit)), 100));
+    }
+    if !verdict.thresholds.is_empty() && !verdict.demonstration {
+        lines.push(format!("By: {}", verdict.thresholds));
     }
     lines.join("\n") + "\n"
 }

@@ -431,6 +431,9 @@ pub struct Verdict {
     /// Whether storage held jobs of a mixed load back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feeding: Option<Part>,
+    /// Title of the set of requirements; empty in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thresholds: String,
     /// Requirements tested, with their sources, those of capability first.
     pub requirements: Vec<Requirement>,
     /// What limited the run as a whole, if it can be told.

@@ -107,6 +107,7 @@ pub fn judge(evidence: &Evidence, thresholds: &Thresholds) -> Verdict {
         demonstration: evidence.demonstration,
         capability: Some(capability),
         feeding: Some(feeding),
+        thresholds: thresholds.title.clone(),
         requirements,
         limited_by: evidence.limited_by.clone(),
     }

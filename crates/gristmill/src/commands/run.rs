@@ -32,6 +32,8 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let suite = suite::find(&args.suite)?;
     let directories = directories(args)?;
     let rungs = rungs(args, &suite)?;
+    // A file with mistakes is refused before anything is done.
+    super::report::thresholds(args.thresholds.as_deref())?;
     if args.dry_run {
         for rung in rungs {
             let plan = planned(args, &suite, &directories, &rung)?;
@@ -94,6 +96,7 @@ fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Confi
         node: host_name(),
         observe: args.observe.clone(),
         ceiling: None,
+        thresholds: super::report::thresholds(args.thresholds.as_deref())?,
     })
 }
 

@@ -10,6 +10,8 @@ use bench::{plan, suite};
 use super::exec::host_name;
 use super::run::{host_facts, sas_options, stop_on_signals};
 use super::view::View;
+use results::thresholds::Thresholds;
+
 use crate::cli::{StageArgs, VERSION};
 use crate::exit::Exit;
 use crate::ui;
@@ -58,6 +60,7 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         node: host_name(),
         observe: Vec::new(),
         ceiling: None,
+        thresholds: Thresholds::published(),
     };
     let mut view = View::new();
     let outcome = bench::run::run(&config, &stop, &mut view);

@@ -16,6 +16,8 @@ use bench::suite::{self, Suite};
 use results::statistics::summarize;
 use serde::Serialize;
 
+use results::thresholds::Thresholds;
+
 use crate::cli::{TradeoffArgs, VERSION};
 use crate::commands::exec::host_name;
 use crate::commands::run::{host_facts, stop_on_signals};
@@ -165,6 +167,7 @@ fn measure(args: &TradeoffArgs, suite: &Suite, row: &mut Row, stop: &AtomicBool)
         node: host_name(),
         observe: Vec::new(),
         ceiling: None,
+        thresholds: Thresholds::published(),
     };
     let stage = config
         .directories
