@@ -131,6 +131,8 @@ pub fn shown(cell: &Cell, unit: Unit) -> String {
 }
 
 fn number(value: f64, unit: Unit) -> String {
+    // An empty sum is -0.
+    let value = value + 0.0;
     match unit {
         Unit::Text | Unit::Count | Unit::Microseconds => format!("{value:.0}"),
         Unit::HoursMinutesSeconds => clock(value, true),

@@ -129,7 +129,8 @@ impl Serialize for Cell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => serializer.serialize_str(text),
-            Self::Number(value) | Self::Difference(value) => serializer.serialize_f64(*value),
+            // An empty sum is -0.
+            Self::Number(value) | Self::Difference(value) => serializer.serialize_f64(*value + 0.0),
             Self::Range(from, to) => [from, to].serialize(serializer),
             Self::List(values) => values.serialize(serializer),
             Self::Absent => serializer.serialize_none(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sample::Sample;
+use crate::sample::{ChannelSample, Sample};
 use crate::table::{Cell, Column, Table, Unit};
 
 /// MB/s served to jobs, a row a second (Pure and Isilon, figures 8 and 11).
@@ -12,10 +12,12 @@ pub fn throughput(samples: &[(String, Vec<Sample>)]) -> Option<Table> {
 
 /// The same with fewer rows, each a mean over as many seconds as it takes.
 pub fn throughput_rows(samples: &[(String, Vec<Sample>)], rows_max: usize) -> Option<Table> {
-    let all = || samples.iter().flat_map(|(_, samples)| samples);
-    // What came before the jobs is not theirs.
+    // Staging and verification are not served to jobs.
+    let all = || {
+        let nodes = samples.iter();
+        nodes.flat_map(|(_, samples)| while_running(samples))
+    };
     let begin = all()
-        .filter(|one| one.running > 0 || !one.channels.is_empty())
         .map(|one| one.at_s - one.interval_s)
         .reduce(f64::min)?
         .max(0.0);
@@ -70,6 +72,20 @@ pub fn throughput_rows(samples: &[(String, Vec<Sample>)], rows_max: usize) -> Op
     Some(table)
 }
 
+/// From the first to the last sample with a job.
+fn while_running(samples: &[Sample]) -> &[Sample] {
+    let runs = |sample: &Sample| sample.running > 0 || !sample.channels.values().all(is_idle);
+    let Some(first) = samples.iter().position(runs) else {
+        return &[];
+    };
+    let last = samples.iter().rposition(runs).unwrap_or(first);
+    &samples[first..=last]
+}
+
+fn is_idle(channel: &ChannelSample) -> bool {
+    channel.bytes() == 0
+}
+
 #[derive(Default)]
 struct Bin<'a> {
     bytes: BTreeMap<&'a str, f64>,
@@ -108,7 +124,6 @@ fn spread<'a>(sample: &'a Sample, begin: f64, width: f64, rows: &mut BTreeMap<u6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::ChannelSample;
 
     fn sample(at_s: f64, interval_s: f64, megabytes: u64) -> Sample {
         let channel = ChannelSample {
@@ -150,6 +165,18 @@ mod tests {
         assert_eq!(totals(&table), [140.0, 120.0]);
         let condensed = throughput_rows(&nodes, 1).unwrap();
         assert_eq!(totals(&condensed), [130.0]);
+    }
+
+    #[test]
+    fn time_before_and_after_the_jobs_is_left_out() {
+        let idle = |at_s| Sample {
+            running: 0,
+            ..sample(at_s, 1.0, 0)
+        };
+        let node = vec![idle(1.0), idle(2.0), sample(3.0, 1.0, 7), idle(4.0)];
+        let table = throughput(&[("a".to_owned(), node)]).unwrap();
+        assert_eq!(totals(&table), [7.0]);
+        assert_eq!(table.rows[0].cells[0], Cell::Number(3.0));
     }
 
     #[test]

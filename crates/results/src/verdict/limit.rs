@@ -85,11 +85,31 @@ fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
         (all > 0.0).then(|| (node.clone(), used / all, sample.interval_s))
     });
     let (node, share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
+    let jobs = busy(samples).filter(|(name, _)| **name == node);
+    let jobs = jobs.filter_map(|(_, sample)| {
+        let cpu = sample.cpu.as_ref()?;
+        Some((cpu.jobs_s?, cpu.all_s()))
+    });
+    let (jobs, all) = jobs.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let of_jobs = (all > 0.0).then(|| jobs / all);
+    let (told, relief) = match of_jobs {
+        Some(of_jobs) if of_jobs < share / 2.0 => (
+            format!(
+                ", {:.0} % of it by this run's jobs",
+                of_jobs / share * 100.0
+            ),
+            "end what else runs there; storage was not the limit",
+        ),
+        _ => (
+            String::new(),
+            "more or faster cores; storage was not the limit",
+        ),
+    };
     Some(Limit {
         kind: "cpu".to_owned(),
         name: node,
-        evidence: format!("processors busy {:.0} % of the time", share * 100.0),
-        relief: "more or faster cores; storage was not the limit".to_owned(),
+        evidence: format!("processors busy {:.0} % of the time{told}", share * 100.0),
+        relief: relief.to_owned(),
     })
 }
 
