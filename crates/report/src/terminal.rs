@@ -73,7 +73,7 @@ pub fn comparison(comparison: &Comparison, tables: &[Table]) -> String {
         }
     };
     list("Findings", &comparison.statements);
-    list("What else differs", &comparison.differences);
+    list("To be taken with care", &comparison.differences);
     for table in tables {
         out.push('\n');
         out.push_str(&table::text(table));

@@ -38,7 +38,7 @@ pub struct Comparison {
     pub aggregate: Vec<Compared>,
     /// What it comes to, a sentence each, the most important first.
     pub statements: Vec<String>,
-    /// What makes the sides differ beside storage, a sentence each.
+    /// What makes the sides differ beside storage, and what else calls for care, a sentence each.
     pub differences: Vec<String>,
     /// How intervals come about.
     pub method: &'static str,
@@ -363,6 +363,10 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<String> {
             side.label
         )
     }));
+    for side in sides {
+        let cautions = side.runs.iter().flat_map(|run| &run.cautions);
+        found.extend(cautions.map(|caution| format!("{}: {caution}", side.label)));
+    }
     let mut seen = BTreeSet::new();
     found.retain(|text| seen.insert(text.clone()));
     found

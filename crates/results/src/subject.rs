@@ -36,6 +36,8 @@ pub struct Subject {
     pub figures: Figures,
     /// The slowest job on each node.
     pub slowest: Option<Slowest>,
+    /// Why its figures are to be taken with care, a sentence each.
+    pub cautions: Vec<String>,
 }
 
 /// Figures of all jobs together. From the jobs where they are known, otherwise as printed.
@@ -201,8 +203,42 @@ impl Subject {
             channels: result.channels.clone(),
             figures,
             slowest: slowest(&result.jobs),
+            cautions: cautions(plan, result),
         }
     }
+}
+
+/// What was disturbed, failed or unproven.
+fn cautions(plan: &RunPlan, result: &RunResult) -> Vec<String> {
+    let count = |which: fn(&JobResult) -> bool| result.jobs.iter().filter(|job| which(job)).count();
+    let all = result.jobs.len();
+    let mut found: Vec<String> = [
+        (count(|job| job.exit.is_none()), "did not finish"),
+        (
+            count(|job| job.exit.is_some_and(|exit| exit > 1)),
+            "ended with errors",
+        ),
+        (
+            count(|job| job.verified == Some(false)),
+            "have wrong outputs",
+        ),
+        (count(|job| job.verified.is_none()), "were not verified"),
+    ]
+    .into_iter()
+    .filter(|(jobs, _)| *jobs > 0)
+    .map(|(jobs, what)| format!("{jobs} of {all} jobs {what}"))
+    .collect();
+    if plan.demonstration {
+        found.push("demonstration scale: most data stay in memory".to_owned());
+    } else if !plan.qualifying {
+        found.push(
+            "all files together are less than three times the memory: caches may have helped"
+                .to_owned(),
+        );
+    }
+    let disturbed = result.disturbance.iter().filter(|one| one.exceeded);
+    found.extend(disturbed.map(|one| format!("disturbed: {}", one.statement)));
+    found
 }
 
 /// How often an operation was done, all channels together; absent where operations were not kept.

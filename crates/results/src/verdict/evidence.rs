@@ -18,6 +18,10 @@ const CACHED_SHARE_MAX: f64 = 0.05;
 /// From this share of what the engine reaches on tmpfs on, the engine and not the storage is the limit.
 const CEILING_NEAR: f64 = 0.90;
 
+/// A load that reaches this in all and sends half of it to WORK shows less than 60 of permanent data, which is not
+/// the storage's doing.
+const TOTAL_MB_PER_S_PER_CORE: f64 = 100.0;
+
 /// Shorter jobs say more of start-up than of storage.
 const SPREAD_REAL_S_MIN: f64 = 10.0;
 
@@ -184,7 +188,9 @@ fn throughput(facts: &Facts<'_>, limited_by: Option<&Limit>) -> [(Measure, Measu
             Measure::SharedPerCore,
             measured(
                 shared.map(|shared| shared / cores),
-                only_if_met.or(mix.filter(|_| total.is_some_and(|total| total / cores >= 100.0))),
+                only_if_met.or(mix.filter(|_| {
+                    total.is_some_and(|total| total / cores >= TOTAL_MB_PER_S_PER_CORE)
+                })),
             ),
         ),
         (
