@@ -114,9 +114,14 @@ fn requirement(one: &Requirement, verdict: &Verdict) -> Vec<String> {
         };
         format!("{level}: {relation} {limit}")
     });
+    // A figure without a limit cannot be shown to meet one.
+    let result = match (&*one.level, one.value) {
+        ("reported", Some(_)) => "reported".to_owned(),
+        _ => word(&one.result),
+    };
     let mut lines = vec![format!(
         "  {:<12} {}: {value} ({limit})",
-        word(&one.result),
+        result,
         title(one)
     )];
     let mut more = |text: String| {

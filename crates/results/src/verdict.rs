@@ -284,9 +284,9 @@ fn sentence(requirements: &[&Requirement]) -> String {
 /// As many decimals as a figure of its size needs.
 pub fn figure(value: f64) -> String {
     match value.abs() {
+        size if size.fract() == 0.0 && size < 1e15 => format!("{value}"),
         size if size >= 99.5 => format!("{value:.0}"),
         size if size >= 9.95 => format!("{value:.1}"),
-        size if size.fract() == 0.0 => format!("{value}"),
         _ => format!("{value:.3}"),
     }
 }

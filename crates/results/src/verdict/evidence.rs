@@ -75,10 +75,7 @@ fn evidence(facts: &Facts<'_>) -> Evidence {
 
 fn measures(facts: &Facts<'_>, limited_by: Option<&Limit>) -> BTreeMap<Measure, Measured> {
     let mut all = BTreeMap::from([
-        (
-            Measure::JobsFailed,
-            Measured::of(count(facts.jobs, has_failed)),
-        ),
+        (Measure::JobsFailed, failed(facts)),
         (
             Measure::JobsNotVerified,
             Measured::of(unverified(facts) as f64),
@@ -96,6 +93,14 @@ fn measures(facts: &Facts<'_>, limited_by: Option<&Limit>) -> BTreeMap<Measure, 
     ]);
     all.extend(throughput(facts, limited_by));
     all
+}
+
+/// Jobs that an interruption ended did not fail.
+fn failed(facts: &Facts<'_>) -> Measured {
+    if interrupted(facts.events) {
+        return Measured::absent("the run was interrupted, which ends jobs");
+    }
+    Measured::of(count(facts.jobs, has_failed))
 }
 
 fn count(jobs: &[JobResult], which: impl Fn(&JobResult) -> bool) -> f64 {

@@ -193,7 +193,13 @@ fn jobs_ended_by_an_interruption_are_no_failure() {
         exit: Some(143),
         ..job()
     };
-    assert_eq!(check(&plan(), ended, &aggregate(), &events), "inconclusive");
+    let verdict = verdict(&plan(), &[ended], &aggregate(), &events, &[]);
+    assert_eq!(verdict.result, "inconclusive");
+    let failed = verdict
+        .requirements
+        .iter()
+        .find(|one| one.id == "jobs-failed");
+    assert_eq!(failed.unwrap().result, "not_shown");
 }
 
 #[test]
