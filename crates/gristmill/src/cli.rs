@@ -284,6 +284,9 @@ pub struct CompareArgs {
     /// Write every table as CSV below this directory, or print the one of this name
     #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
+    /// Write the comparison as one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// Arguments of `stage`: those of `run` that decide what the data are.

@@ -4,6 +4,7 @@
 //! scripts of `assets/` from data in a block of their own ([`script`]).
 
 mod cards;
+mod comparison;
 mod facts;
 mod jobs;
 mod latency;
@@ -18,10 +19,12 @@ mod trust;
 use std::collections::BTreeMap;
 
 use minijinja::{Environment, context};
+use results::compare::Comparison;
 use results::node::NodeRecord;
 use results::run::{self, Event, RunDirectory, RunPlan, RunResult};
 use results::sample::Sample;
 use results::step::StepRecord;
+use results::table::Table;
 use serde::Serialize;
 
 use latency::Latencies;
@@ -91,10 +94,15 @@ const NOTICES: &str = concat!(
      \"Source\". Licensed under the SIL Open Font License, Version 1.1 (http://scripts.sil.org/OFL)."
 );
 
-const TEMPLATES: [(&str, &str); 3] = [
+const TEMPLATES: [(&str, &str); 5] = [
     ("run.html", include_str!("../templates/run.html")),
     ("chart.html", include_str!("../templates/chart.html")),
     ("series.html", include_str!("../templates/series.html")),
+    ("table.html", include_str!("../templates/table.html")),
+    (
+        "comparison.html",
+        include_str!("../templates/comparison.html"),
+    ),
 ];
 
 /// The scripts, in the order in which they need each other.
@@ -124,19 +132,6 @@ pub fn run(run: &Run) -> String {
         jobs: &bars,
         marks: &timeline.marks,
     };
-    let mut environment = Environment::new();
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
-    environment.add_filter("figure", |value: Option<f64>| tables::dash(value));
-    environment.add_filter("capital", |text: String| cards::capital(&text));
-    for (name, text) in TEMPLATES {
-        environment
-            .add_template(name, text)
-            .expect("the template is part of the program");
-    }
-    let template = environment
-        .get_template("run.html")
-        .expect("it was just added");
     let values = context! {
         title => format!("{} on {}", run.plan.suite, run.plan.node),
         head => facts::head(run),
@@ -151,6 +146,7 @@ pub fn run(run: &Run) -> String {
         cache => facts::cache(run),
         trust => trust::all(run),
         facts => facts::host(run),
+        tables => papers_tables(run),
         events => timeline.events,
         style => script::style(),
         plot => script::PLOT,
@@ -158,6 +154,51 @@ pub fn run(run: &Run) -> String {
         data => script::json(&drawn),
         notices => NOTICES,
     };
+    render("run.html", &values)
+}
+
+/// The page of runs over one another, with `tables` of them.
+pub fn comparison(comparison: &Comparison, tables: &[Table]) -> String {
+    let labels: Vec<&str> = comparison.sides.iter().map(|side| &*side.label).collect();
+    let mut statements = comparison.statements.iter();
+    let headline = statements
+        .next()
+        .map_or("Nothing can be compared", |first| first);
+    let values = context! {
+        title => labels.join(" against "),
+        sides => comparison.sides,
+        headline => headline,
+        statements => statements.collect::<Vec<_>>(),
+        against => comparison::against(comparison),
+        differences => comparison.differences,
+        tables => tables.iter().map(comparison::printed).collect::<Vec<_>>(),
+        method => comparison.method,
+        style => script::style(),
+        notices => NOTICES,
+    };
+    render("comparison.html", &values)
+}
+
+/// The run's tables in the forms of papers.
+fn papers_tables(run: &Run) -> Vec<comparison::Printed> {
+    let samples: Vec<_> = run.samples.clone().into_iter().collect();
+    let tables = results::tables::of_run(&run.plan, &run.result, &samples);
+    let in_form = tables.iter().filter(|table| table.form.is_some());
+    in_form.map(comparison::printed).collect()
+}
+
+fn render(name: &str, values: &minijinja::Value) -> String {
+    let mut environment = Environment::new();
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.add_filter("figure", |value: Option<f64>| tables::dash(value));
+    environment.add_filter("capital", |text: String| cards::capital(&text));
+    for (name, text) in TEMPLATES {
+        environment
+            .add_template(name, text)
+            .expect("the template is part of the program");
+    }
+    let template = environment.get_template(name).expect("it is one of those");
     template
         .render(values)
         .expect("the template uses only what it is given")

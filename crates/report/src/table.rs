@@ -72,18 +72,23 @@ fn used(table: &Table, rows: &[Vec<String>]) -> Vec<bool> {
 }
 
 /// The title with the unit, where cells do not show it themselves.
-fn heading(column: &Column) -> String {
-    let unit = match column.unit {
+pub(crate) fn heading(column: &Column) -> String {
+    let unit = unit_word(column.unit);
+    if unit.is_empty() || column.title.ends_with(unit) {
+        return column.title.clone();
+    }
+    format!("{} {unit}", column.title)
+}
+
+/// The unit of cells that do not show it themselves.
+pub(crate) const fn unit_word(unit: Unit) -> &'static str {
+    match unit {
         Unit::Minutes => "min",
         Unit::Seconds => "s",
         Unit::MegabytesPerSecond => "MB/s",
         Unit::Percent => "%",
         _ => "",
-    };
-    if unit.is_empty() || column.title.ends_with(unit) {
-        return column.title.clone();
     }
-    format!("{} {unit}", column.title)
 }
 
 fn title(table: &Table) -> String {

@@ -11,7 +11,7 @@ use results::subject::Subject;
 use results::table::Table;
 use results::tables;
 
-use super::report::{csv, unknown};
+use super::report::{csv, unknown, write_whole};
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
 use crate::ui;
@@ -29,6 +29,9 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     let first: Vec<Subject> = sides.iter().filter_map(named).collect();
     let shown = |table: &Table| table.id != "job-runtimes";
     tables.extend(tables::of_several(&first).into_iter().filter(shown));
+    if let Some(file) = &args.html {
+        write_whole(file, &report::page::comparison(&comparison, &tables))?;
+    }
     match &args.csv {
         Some(place) => csv(place, None, &tables)?,
         None if args.json => {

@@ -113,12 +113,17 @@ fn of_run(args: &ReportArgs, path: &Path, thresholds: &Thresholds) -> Result<Exi
     Ok(super::run::exit_of(&result.verdict))
 }
 
-/// Writes the page of a run beside `file` and renames it, so that a reader never sees half of it.
+/// Writes the page of a run.
 pub(super) fn write_page(directory: &RunDirectory, result: &RunResult, file: &Path) -> Result<()> {
     let run = Run::read(directory, result.clone())?;
+    write_whole(file, &page::run(&run))
+}
+
+/// Writes a page beside `file` and renames it, so that a reader never sees half of it.
+pub(super) fn write_whole(file: &Path, text: &str) -> Result<()> {
     let mut beside = file.as_os_str().to_owned();
     beside.push(".new");
-    fs::write(&beside, page::run(&run))
+    fs::write(&beside, text)
         .and_then(|()| fs::rename(&beside, file))
         .with_context(|| format!("failed to write {}", file.display()))?;
     ui::say(&format!("Report: {}", file.display()));

@@ -211,7 +211,7 @@ fn a_narrow_screen_has_no_overflow() {
 }
 
 /// Contrast of WCAG 2.1 between every text and what is behind it.
-const CONTRAST: &str = "(() => {
+pub const CONTRAST: &str = "(() => {
     const parse = text => text.match(/[\\d.]+/g).map(Number);
     const linear = c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
     const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);

@@ -10,6 +10,7 @@
 mod behaviour;
 #[expect(dead_code, reason = "only the example takes pictures")]
 mod browser;
+mod comparison;
 mod content;
 mod synthetic;
 
@@ -32,11 +33,21 @@ fn browser() -> Option<Browser> {
 }
 
 /// Opens the page of `run` in a window of `width` by `height`, hands it over, and wants no complaint.
-fn check(run: &Run, (width, height): (u32, u32), scheme: &str, look: impl FnOnce(&mut Browser)) {
+fn check(run: &Run, size: (u32, u32), scheme: &str, look: impl FnOnce(&mut Browser)) {
+    check_page(&page::run(run), size, scheme, look);
+}
+
+/// The same of any page.
+fn check_page(
+    text: &str,
+    (width, height): (u32, u32),
+    scheme: &str,
+    look: impl FnOnce(&mut Browser),
+) {
     let Some(mut browser) = browser() else { return };
     let directory = tempfile::tempdir().expect("a directory for the page");
     let file = directory.path().join("report.html");
-    fs::write(&file, page::run(run)).expect("the page is written");
+    fs::write(&file, text).expect("the page is written");
     browser.prefer(scheme);
     browser.resize(width, height, 1.0);
     browser.open(&file);
