@@ -179,11 +179,14 @@ pub fn comparison(comparison: &Comparison, tables: &[Table]) -> String {
     render("comparison.html", &values)
 }
 
-/// The run's tables in the forms of papers.
+/// The run's tables in the forms of papers, but for those that the page has in other places.
 fn papers_tables(run: &Run) -> Vec<comparison::Printed> {
     let samples: Vec<_> = run.samples.clone().into_iter().collect();
     let tables = results::tables::of_run(&run.plan, &run.result, &samples);
-    let in_form = tables.iter().filter(|table| table.form.is_some());
+    let elsewhere = ["job-runtimes", "throughput"];
+    let in_form = tables
+        .iter()
+        .filter(|table| table.form.is_some() && !elsewhere.contains(&&*table.id));
     in_form.map(comparison::printed).collect()
 }
 
