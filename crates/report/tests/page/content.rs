@@ -140,7 +140,10 @@ fn dark_is_the_same_whether_the_system_or_the_reader_asks() {
 #[test]
 fn a_page_of_a_thousand_jobs_can_be_sent_by_mail() {
     let text = page::run(&synthetic::run(1_000, 10_000));
-    assert!(text.contains("Pure, Table 3"), "the papers' tables are there");
+    assert!(
+        text.contains("Pure, Table 3"),
+        "the papers' tables are there"
+    );
     eprintln!("1,000 jobs, 10,000 samples: {} bytes", text.len());
     assert!(text.len() < 5_000_000, "{} bytes", text.len());
 }
