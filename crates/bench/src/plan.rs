@@ -757,17 +757,17 @@ pub(crate) mod tests {
         );
     }
 
+    fn mixed(mix: &[(&str, u64)]) -> Result<Plan, Error> {
+        let mut request = request(Scale::Demonstration);
+        let counts = mix.iter();
+        request.mix = counts
+            .map(|(name, count)| ((*name).to_owned(), *count))
+            .collect();
+        plan(&builtin("multiuser").unwrap(), &request, &host(100))
+    }
+
     #[test]
     fn users_come_in_other_numbers() {
-        let suite = builtin("multiuser").unwrap();
-        let mixed = |mix: &[(&str, u64)]| {
-            let mut request = request(Scale::Demonstration);
-            request.mix = mix
-                .iter()
-                .map(|(name, count)| ((*name).to_owned(), *count))
-                .collect();
-            plan(&suite, &request, &host(100))
-        };
         let some = mixed(&[("modeller", 4), ("report", 10), ("construction", 0)]).unwrap();
         let of = |persona: &str| {
             let own = some
@@ -818,7 +818,10 @@ pub(crate) mod tests {
             "{:?}",
             some.notes
         );
+    }
 
+    #[test]
+    fn more_users_than_the_suite_has_are_numbered() {
         let twice = mixed(&[("construction", 14)]).unwrap();
         let bank = twice
             .jobs
