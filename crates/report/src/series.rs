@@ -96,9 +96,9 @@ pub fn options(compared: &Options) -> String {
             continue;
         };
         let says = if least > 1.0 {
-            format!("{} took longer in every round", ratio.value)
+            all_rounds(&ratio.value, "longer", ratio.rounds.len())
         } else if most < 1.0 {
-            format!("{} took less in every round", ratio.value)
+            all_rounds(&ratio.value, "less", ratio.rounds.len())
         } else {
             "no difference beyond the spread".to_owned()
         };
@@ -111,4 +111,32 @@ pub fn options(compared: &Options) -> String {
         );
     }
     out
+}
+
+/// That all rounds agree, and how often equal ones would: one half for two rounds, half of it for each one more.
+fn all_rounds(value: &str, how: &str, rounds: usize) -> String {
+    /// From here on, equal values agree in less than 1 of 20 cases.
+    const ENOUGH: usize = 6;
+    if rounds >= ENOUGH {
+        return format!("{value} took {how} in every round");
+    }
+    let cases = 1u64 << rounds.saturating_sub(1);
+    format!(
+        "{value} took {how} in every round, as equal ones do in 1 of {cases} cases; --repeat {ENOUGH} shows more"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_rounds_that_agree_are_no_proof() {
+        let text = all_rounds("FAIL", "less", 3);
+        assert!(text.contains("1 of 4 cases; --repeat 6"), "{text}");
+        assert_eq!(
+            all_rounds("FAIL", "longer", 6),
+            "FAIL took longer in every round"
+        );
+    }
 }
