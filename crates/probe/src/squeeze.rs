@@ -1,13 +1,13 @@
 //! How far files compress, and how much of them is there more than once: what storage that compresses and
 //! deduplicates would save on them.
 //!
-//! Each chunk of 128 KiB is compressed by itself, as storage does, by deflate and by LZ4. What is left is given twice:
-//! in bytes, and as storage gives out space, in units of 8 KiB and never less than an eighth of the chunk. Duplicates
-//! are blocks of 8, 16 or 128 KiB at multiples of their size with the same hash. Both together are what is left of the
-//! different blocks.
+//! Each chunk of 128 KiB is compressed by itself, as storage does, by deflate and by LZ4. What is left is
+//! given twice: in bytes, and as storage gives out space, in units of 8 KiB and never less than an eighth of
+//! the chunk. Duplicates are blocks of 8, 16 or 128 KiB at multiples of their size with the same hash. Both
+//! together are what is left of the different blocks.
 //!
-//! Large files are compressed in samples, and many different blocks are counted in samples; figures from samples say so.
-//! Memory is bounded whatever the files are.
+//! Large files are compressed in samples, and many different blocks are counted in samples; figures from
+//! samples say so. Memory is bounded whatever the files are.
 
 mod blocks;
 mod chunk;

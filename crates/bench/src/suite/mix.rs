@@ -1,8 +1,8 @@
-//! The users of a suite in other numbers: `--mix modeller=4,report=10` launches the jobs of modellers four times in all
-//! and those of report users ten times. Personas that are not named keep their launches.
+//! The users of a suite in other numbers: `--mix modeller=4,report=10` launches the jobs of modellers four
+//! times in all and those of report users ten times. Personas that are not named keep their launches.
 //!
-//! Fewer users are the first ones of the suite. More of them launch its jobs of the persona once more, one after the other,
-//! each with a name and a macro variable of its own, so that outputs are told apart.
+//! Fewer users are the first ones of the suite. More of them launch its jobs of the persona once more, one
+//! after the other, each with a name and a macro variable of its own, so that outputs are told apart.
 
 use std::collections::BTreeMap;
 

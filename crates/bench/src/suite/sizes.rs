@@ -1,8 +1,9 @@
-//! Sizes of a suite's data sets beside the published ones: uncompressed, with COMPRESS=BINARY, and that on an array that
-//! compresses by hardware.
+//! Sizes of a suite's data sets beside the published ones: uncompressed, with COMPRESS=BINARY, and that on an
+//! array that compresses by hardware.
 //!
-//! Data sets are made in memory, of as many rows as give some megabytes of compressed pages. What does not grow with the
-//! rows (header and descriptions) is measured apart, and the rest is multiplied up to the rows at scale 1.
+//! Data sets are made in memory, of as many rows as give some megabytes of compressed pages. What does not
+//! grow with the rows (header and descriptions) is measured apart, and the rest is multiplied up to the rows
+//! at scale 1.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,7 +22,8 @@ use super::{Suite, Wrong};
 use crate::plan::PlannedDataset;
 use crate::stage::{Compressed, shape, write_data_set};
 
-/// Compressed bytes that a sample has, unless the data set is smaller: 256 pages, so that a page more or less is little.
+/// Compressed bytes that a sample has, unless the data set is smaller: 256 pages, so that a page more or less
+/// is little.
 const SAMPLE_BYTES: u64 = 32 << 20;
 /// Bytes of rows that are compressed first, to find out how many rows that takes.
 const PILOT_BYTES: u64 = 4 << 20;
@@ -77,7 +79,8 @@ impl Size {
     }
 }
 
-/// Measures every data set of a suite that has published sizes. `scale`: of so many of the rows, instead of a sample.
+/// Measures every data set of a suite that has published sizes. `scale`: of so many of the rows, instead of a
+/// sample.
 pub fn measure(suite: &Suite, scale: Option<f64>, threads: usize) -> io::Result<Vec<Size>> {
     let sets = published_sets(suite);
     let next = AtomicUsize::new(0);

@@ -1,10 +1,10 @@
 //! Blocks that are there more than once, counted in bounded memory.
 //!
-//! Each block is known by its hash. While there are few, all are kept. When there are more than the limit, only hashes
-//! whose last bits are zero stay, one bit more each time: which blocks stay depends on nothing but their hashes, so that
-//! those that stay are a fair sample of the different blocks, and each is counted wherever it is (Gibbons, "Distinct
-//! sampling for highly-accurate answers to distinct values queries", VLDB 2001; for deduplication: Harnik et al.,
-//! "Estimating unseen deduplication", FAST 2016).
+//! Each block is known by its hash. While there are few, all are kept. When there are more than the limit,
+//! only hashes whose last bits are zero stay, one bit more each time: which blocks stay depends on nothing
+//! but their hashes, so that those that stay are a fair sample of the different blocks, and each is counted
+//! wherever it is (Gibbons, "Distinct sampling for highly-accurate answers to distinct values queries", VLDB
+//! 2001; for deduplication: Harnik et al., "Estimating unseen deduplication", FAST 2016).
 
 use std::collections::HashMap;
 
@@ -17,7 +17,8 @@ pub struct Met {
     pub hash: u64,
     /// Its bytes.
     pub bytes: u32,
-    /// What is left of each of its bytes, if its chunk was compressed, and for how many chunks that one stands.
+    /// What is left of each of its bytes, if its chunk was compressed, and for how many chunks that one
+    /// stands.
     pub shares: Option<(Shares, f64)>,
 }
 

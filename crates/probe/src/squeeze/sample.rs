@@ -72,7 +72,8 @@ mod tests {
             let sample = Sample::new(bytes, most);
             let places: Vec<u64> = (0..sample.sampled()).map(|place| sample.at(place)).collect();
             prop_assert!(places.iter().all(|piece| *piece < sample.pieces()));
-            let (least, most) = (sample.pieces() / sample.sampled().max(1), sample.pieces().div_ceil(sample.sampled().max(1)));
+            let sampled = sample.sampled().max(1);
+            let (least, most) = (sample.pieces() / sampled, sample.pieces().div_ceil(sampled));
             prop_assert!(places.windows(2).all(|two| (least..=most).contains(&(two[1] - two[0]))));
             let held: Vec<u64> = (0..sample.pieces()).filter(|piece| sample.holds(*piece)).collect();
             prop_assert_eq!(held, places);

@@ -1,5 +1,5 @@
-//! `gristmill suites tradeoff`: a job without and with SAS compression, on storage that compresses and on storage that
-//! does not, as Table 5 of the Isilon paper has it.
+//! `gristmill suites tradeoff`: a job without and with SAS compression, on storage that compresses and on
+//! storage that does not, as Table 5 of the Isilon paper has it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -95,7 +95,8 @@ fn check(args: &TradeoffArgs, suite: &Suite) -> Result<()> {
     Ok(())
 }
 
-/// The directories of a configuration: those of each have a folder of their own, since their staged data differ.
+/// The directories of a configuration: those of each have a folder of their own, since their staged data
+/// differ.
 fn directories(args: &TradeoffArgs, row: &Row) -> Result<Directories> {
     let folder = if row.storage_compression {
         &args.data_compressed
@@ -263,8 +264,8 @@ fn as_text(args: &TradeoffArgs, rows: &[Row]) -> String {
     let _ = writeln!(
         out,
         "\nSAS: COMPRESS=BINARY. storage: {} (yes) or {} (-). Sizes are those of the data that {} reads. du: what the \
-         file\nsystem says that they take; taken: what was gone of its free space, which btrfs and others that compress \
-         tell only so.\ncreate and copy: the first and the second step that write to OUT. Median of {} runs, and their \
+         file\nsystem says that they take; taken: what was gone of its free space, which btrfs and others that \
+         compress tell only so.\ncreate and copy: the first and the second step that write to OUT. Median of {} runs, and their \
          range.",
         args.data_compressed.display(),
         args.data.display(),
