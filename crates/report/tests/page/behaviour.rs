@@ -26,7 +26,8 @@ fn answer_ms(browser: &mut Browser, chart: &str, event: &str) -> f64 {
             }}));
             plot.focus({{ preventScroll: true }});
             for (let turn = 0; turn < 15; turn += 1) {{
-                const x = area.left + area.width * (0.2 + turn * 0.03), y = area.top + area.height * (0.2 + turn * 0.03);
+                const x = area.left + area.width * (0.2 + turn * 0.03),
+                    y = area.top + area.height * (0.2 + turn * 0.03);
                 await drawn();
                 const start = performance.now();
                 {event}
@@ -49,7 +50,9 @@ fn answer_ms(browser: &mut Browser, chart: &str, event: &str) -> f64 {
 
 const MOVE: &str = "over.dispatchEvent(new MouseEvent('mouseenter', {clientX: x, clientY: y}));
     over.dispatchEvent(new MouseEvent('mousemove', {clientX: x, clientY: y, bubbles: true}));";
-const WHEEL: &str = "over.dispatchEvent(new WheelEvent('wheel', {clientX: x, clientY: y, deltaY: turn % 5 == 4 ? 400 : -80,
+const WHEEL: &str =
+    "over.dispatchEvent(new WheelEvent('wheel', {clientX: x, clientY: y, deltaY: turn % 5 == 4
+    ? 400 : -80,
     bubbles: true, cancelable: true}));";
 
 #[test]
@@ -83,8 +86,10 @@ fn range(browser: &mut Browser) -> String {
 /// Centre of what a selector finds, as a share of its width and height.
 fn place(browser: &mut Browser, selector: &str, across: f64, down: f64) -> (f64, f64) {
     let script = format!(
-        "(() => {{ const e = document.querySelector('{selector}'); e.scrollIntoView({{block: 'center', behavior: 'instant'}});
-            const r = e.getBoundingClientRect(); return [r.left + r.width * {across}, r.top + r.height * {down}]; }})()"
+        "(() => {{ const e = document.querySelector('{selector}'); e.scrollIntoView({{block: 'center',
+            behavior: 'instant'}});
+            const r = e.getBoundingClientRect(); return [r.left + r.width * {across},
+                r.top + r.height * {down}]; }})()"
     );
     serde_json::from_value(browser.run(&script)).expect("a place")
 }
@@ -136,7 +141,8 @@ fn everything_can_be_done_with_keys() {
     check(&synthetic::run(33, 120), WIDE, "light", |browser| {
         let key = |browser: &mut Browser, key: &str| {
             browser.run(&format!(
-                "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}', bubbles: true, cancelable: true}}))"
+                "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}',
+                    bubbles: true, cancelable: true}}))"
             ))
         };
         browser.run("document.querySelector('#throughput .plot').focus()");
@@ -198,7 +204,8 @@ fn the_table_sorts_filters_and_keeps_what_was_not_measured_at_the_end() {
             assert_eq!(said, json!(order));
         }
         let choose = "(() => { const s = document.querySelector('[name=class]'); s.value = 'data';
-            s.dispatchEvent(new Event('input', {bubbles: true})); return document.getElementById('shown').textContent; })()";
+            s.dispatchEvent(new Event('input', {bubbles: true}));
+                return document.getElementById('shown').textContent; })()";
         assert_eq!(browser.run(choose), json!("24 of 60 jobs"));
     });
 }
@@ -210,7 +217,8 @@ fn a_narrow_screen_has_no_overflow() {
             let over =
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth";
             assert_eq!(browser.run(over), json!(0));
-            let wide = "[...document.querySelectorAll('main *')].filter(e => e.checkVisibility() && !e.closest('.scroll')
+            let wide = "[...document.querySelectorAll('main *')].filter(e => e.checkVisibility()
+                && !e.closest('.scroll')
                 && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))";
             assert_eq!(browser.run(wide), json!([]));
         });
@@ -230,7 +238,8 @@ pub const CONTRAST: &str = "(() => {
         const style = getComputedStyle(e), [a, b] = [light(parse(style.color)), light(behind(e))];
         const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
         const large = parseFloat(style.fontSize) >= 24;
-        if (ratio < (large ? 3 : 4.5)) low.add(`${e.tagName}.${e.className} ${ratio.toFixed(2)} ${e.textContent.trim().slice(0, 30)}`);
+        if (ratio < (large ? 3 : 4.5))
+            low.add(`${e.tagName}.${e.className} ${ratio.toFixed(2)} ${e.textContent.trim().slice(0, 30)}`);
     }
     return [...low];
 })()";
@@ -238,10 +247,13 @@ pub const CONTRAST: &str = "(() => {
 /// What helps those who do not see the page.
 const NAMES: &str = "(() => {
     const wrong = [];
-    const one = selector => { const n = document.querySelectorAll(selector).length; if (n !== 1) wrong.push(`${n} of ${selector}`); };
+    const one = selector => { const n = document.querySelectorAll(selector).length;
+        if (n !== 1) wrong.push(`${n} of ${selector}`); };
     for (const selector of ['main', 'h1', 'header.masthead', 'footer', 'html[lang]', 'title']) one(selector);
-    for (const e of document.querySelectorAll('button, a, input, select, [role=group], [role=region], [role=img], dialog')) {
-        const name = e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels?.[0]?.textContent || e.textContent.trim();
+    const named = 'button, a, input, select, [role=group], [role=region], [role=img], dialog';
+    for (const e of document.querySelectorAll(named)) {
+        const name = e.getAttribute('aria-label') || e.getAttribute('aria-labelledby')
+            || e.labels?.[0]?.textContent || e.textContent.trim();
         if (!name) wrong.push(e.outerHTML.slice(0, 80));
     }
     const ids = [...document.querySelectorAll('[id]')].map(e => e.id);

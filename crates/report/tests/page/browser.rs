@@ -170,7 +170,8 @@ impl Browser {
         while !self.loaded {
             self.receive();
         }
-        let ready = "new Promise(done => { const look = () => document.documentElement.dataset.ready || !document.scripts.length \
+        let ready = "new Promise(done => { const look = () => document.documentElement.dataset.ready \
+            || !document.scripts.length \
                      ? requestAnimationFrame(() => requestAnimationFrame(() => done(true))) \
                      : setTimeout(look, 20); look(); setTimeout(() => done(false), 20000); })";
         assert_eq!(

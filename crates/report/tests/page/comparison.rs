@@ -43,7 +43,8 @@ fn ratios_have_their_place_and_their_finding() {
             assert_eq!(browser.run(over), json!(0));
             // Every job took 1.3 times as long: right of the middle, within its interval.
             let places = "[...document.querySelectorAll('#jobs-of-1 .ratio')].every(track => {
-                const [dot, bar] = [track.querySelector('b'), track.querySelector('i')].map(e => e.getBoundingClientRect());
+                const [dot, bar] = [track.querySelector('b'),
+                    track.querySelector('i')].map(e => e.getBoundingClientRect());
                 const all = track.getBoundingClientRect(), x = (dot.left + dot.right) / 2;
                 return x > (all.left + all.right) / 2 && bar.left <= x && x <= bar.right; })";
             assert_eq!(browser.run(places), json!(true));

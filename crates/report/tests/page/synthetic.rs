@@ -73,7 +73,8 @@ pub fn run(jobs: usize, seconds: usize) -> Run {
         );
         results.push(json!({"name": name, "batch": 1, "node": "grid01", "real_s": real, "user_s": real * 0.5,
             "system_s": real * 0.2, "exit": if failed { 2 } else { 0 }, "verified": !failed,
-            "error": if failed { Some("ERROR: a job's own words") } else { None }, "late_s": 0.0, "findings": if failed { vec!["out.x7 page 12, row 40411: 1 row differs from the seed's"] } else { vec![] },
+            "error": if failed { Some("ERROR: a job's own words") } else { None }, "late_s": 0.0,
+                "findings": if failed { vec!["out.x7 page 12: 1 row differs from the seed's"] } else { vec![] },
             "read_bytes": read as u64, "write_bytes": written as u64, "device_read_bytes": (read * 0.8) as u64,
             "sorted_bytes": 0, "sort_runs": index % 7, "launched_s": offset}));
         events.push(event(10.0 + offset, "job_launched", &json!({"job": name})));
@@ -122,7 +123,8 @@ fn node() -> NodeRecord {
     made(
         json!({"node": "grid01", "kernel": "6.12.0", "processors": 64, "file_systems": {
         "data": {"mount_point": "/sasdata", "kind": "nfs4", "source": "isilon:/ifs/sasdata", "counts_itself": true},
-        "work": {"mount_point": "/saswork", "kind": "xfs", "source": "/dev/md0", "devices": ["md0", "nvme0n1", "nvme1n1"]}},
+        "work": {"mount_point": "/saswork", "kind": "xfs", "source": "/dev/md0", "devices": ["md0", "nvme0n1",
+            "nvme1n1"]}},
         "not_measured": ["the speed of the link of eth1: the interface does not tell"]}),
     )
 }
@@ -160,7 +162,8 @@ fn verdict() -> Value {
     json!({"result": "fail", "reason": reason,
         "capability": {"result": "fail", "reason": reason},
         "feeding": {"result": "not_shown", "reason": "a saturating load does not show whether jobs are held back"},
-        "limited_by": {"kind": "server", "name": "isilon:/ifs/sasdata", "relief": "more nodes of the array, or more mounts",
+        "limited_by": {"kind": "server", "name": "isilon:/ifs/sasdata",
+            "relief": "more nodes of the array, or more mounts",
             "evidence": "its calls took 94 % of the time in which jobs were blocked"},
         "requirements": [
             requirement("capability", "throughput-per-core", total, 118.4, ("required", 100.0), "pass"),
@@ -168,7 +171,8 @@ fn verdict() -> Value {
             requirement("capability", "shared-per-core", shared, 52.1, ("required", 60.0), "fail"),
             {"id": "jobs-failed", "part": "", "title": "Jobs that ended with errors", "value": 6.0, "threshold": 0.0,
                 "relation": "at_most", "level": "required", "unit": "jobs", "result": "fail", "source": "Gristmill"},
-            {"id": "cpu-real", "part": "feeding", "title": "CPU time over elapsed time", "value": 0.667, "threshold": 1.0,
+            {"id": "cpu-real", "part": "feeding", "title": "CPU time over elapsed time", "value": 0.667,
+                "threshold": 1.0,
                 "relation": "at_least", "level": "required", "unit": "ratio of sums", "result": "not_shown",
                 "source": "Pure FA-420 paper"}]})
 }
@@ -188,10 +192,13 @@ fn result(jobs: &[Value], seconds: usize) -> RunResult {
             "cpu_real_ratio_of_sums": 0.667, "bytes_moved": 7_900_000_000_000_u64,
             "read_bytes": 5_100_000_000_000_u64, "device_read_bytes": 4_200_000_000_000_u64,
             "mb_per_s": 3820.0, "flush_s": 1.5, "mb_per_s_flushed": 3788.0, "mb_per_s_per_core": 118.4,
-            "cached_share": 0.004, "physical_read_share": 0.82, "physical_read_basis": "what NFS mounts read from their servers",
+            "cached_share": 0.004, "physical_read_share": 0.82,
+                "physical_read_basis": "what NFS mounts read from their servers",
             "launcher_cpu_s": 21.0, "launcher_cpu_share": 0.0021},
-        "sustained_peak": {"window_s": 200.0, "mb_per_s": 4710.0, "channels": {"work": 2100.0}, "devices": {"nvme0n1": 1900.0}},
-        "disturbance": [{"kind": "foreign_cpu", "value": 4100.0, "unit": "s", "share": 0.006, "share_max": 0.05, "exceeded": false,
+        "sustained_peak": {"window_s": 200.0, "mb_per_s": 4710.0, "channels": {"work": 2100.0},
+            "devices": {"nvme0n1": 1900.0}},
+        "disturbance": [{"kind": "foreign_cpu", "value": 4100.0, "unit": "s", "share": 0.006, "share_max": 0.05,
+            "exceeded": false,
             "statement": "other programs took 4,100 s of processor time, 0.6 % of all"}],
     }))
 }
@@ -211,10 +218,13 @@ fn of_job(dice: &mut Dice, launched: f64, real: f64, moved: (f64, f64)) -> Vec<S
             "user_s": real * share * dice.between(0.2, 0.8), "system_s": real * share * 0.1,
             "memory_bytes": 512_000_000, "page_faults": 0, "page_reclaims": 100, "voluntary_switches": 4,
             "involuntary_switches": 1, "block_input": 1, "block_output": 1,
-            "channels": {from: {"read_bytes": (moved.0 * share) as u64, "write_bytes": 0, "read_s": 1.0, "write_s": 0.0,
-                    "operations": {"read": {"count": 1000, "errors": 0, "bytes": (moved.0 * share) as u64, "total_s": 1.0,
+            "channels": {from: {"read_bytes": (moved.0 * share) as u64, "write_bytes": 0, "read_s": 1.0,
+                "write_s": 0.0,
+                    "operations": {"read": {"count": 1000, "errors": 0, "bytes": (moved.0 * share) as u64,
+                        "total_s": 1.0,
                         "latency_p50_us": 400.0, "latency_p99_us": 9000.0, "latency_max_us": 81000.0}}},
-                to: {"read_bytes": 0, "write_bytes": (moved.1 * share) as u64, "read_s": 0.0, "write_s": 1.0, "operations": {}}},
+                to: {"read_bytes": 0, "write_bytes": (moved.1 * share) as u64, "read_s": 0.0, "write_s": 1.0,
+                    "operations": {}}},
             "observations_read": 1_000_000, "observations_written": 900_000, "inputs": [], "outputs": [],
             "notes": 3, "warnings": 0, "errors": 0,
         }))
@@ -246,7 +256,8 @@ fn sample(dice: &mut Dice, at: usize, seconds: usize) -> Sample {
         json!({"read_bytes": (bytes * 0.6) as u64, "write_bytes": (bytes * 0.4) as u64,
             "metadata_operations": 40, "blocked_s": 3.0, "latency_us": classes})
     };
-    let channels = json!({"input": channel(1.5e9), "output": channel(4e8), "work": channel(1.8e9), "util": channel(6e8)});
+    let channels = json!({"input": channel(1.5e9), "output": channel(4e8), "work": channel(1.8e9),
+        "util": channel(6e8)});
     let jobs = 40.0 * load * dice.between(0.9, 1.0);
     let device = |share: f64| {
         json!({"read_bytes": (2e9 * load * share) as u64, "write_bytes": (1.4e9 * load * share) as u64, "reads": 9000,
@@ -257,10 +268,12 @@ fn sample(dice: &mut Dice, at: usize, seconds: usize) -> Sample {
         "cpu": {"user_s": jobs * 0.7 + 0.5, "system_s": jobs * 0.3 + 0.2, "iowait_s": 8.0 * load, "steal_s": 0.0,
             "idle_s": 63.3 - jobs - 8.0 * load, "jobs_s": jobs, "launcher_s": 0.01},
         "memory": {"total_bytes": 274_877_906_944_u64, "available_bytes": (2.2e11 - 8e10 * load) as u64,
-            "cached_bytes": (1.2e11 + 9e10 * part) as u64, "dirty_bytes": (4e9 * load) as u64, "writeback_bytes": 100_000_000},
+            "cached_bytes": (1.2e11 + 9e10 * part) as u64, "dirty_bytes": (4e9 * load) as u64,
+                "writeback_bytes": 100_000_000},
         "channels": channels,
         "devices": {"nvme0n1": device(0.7), "nvme1n1": device(0.5)},
-        "network": {"eth0": {"received_bytes": (9e8 * load) as u64, "sent_bytes": (3e8 * load) as u64, "link_mb_per_s": 3125.0}},
+        "network": {"eth0": {"received_bytes": (9e8 * load) as u64, "sent_bytes": (3e8 * load) as u64,
+            "link_mb_per_s": 3125.0}},
         "pressure_s": {"io_full": 0.2 * load, "io_some": 0.5 * load, "cpu_some": 0.1},
         "observed": {"array cache hits %": 60.0 + 20.0 * part},
     }))
