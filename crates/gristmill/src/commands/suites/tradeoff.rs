@@ -265,8 +265,8 @@ fn as_text(args: &TradeoffArgs, rows: &[Row]) -> String {
         out,
         "\nSAS: COMPRESS=BINARY. storage: {} (yes) or {} (-). Sizes are those of the data that {} reads. du: what the \
          file\nsystem says that they take; taken: what was gone of its free space, which btrfs and \
-         others that compress tell only so.\ncreate and copy: the first and the second step that write to OUT. Median of {} runs, and their \
-         range.",
+         others that compress tell only so.\ncreate and copy: the first and the second step that \
+         write to OUT. Median of {} runs, and their range.",
         args.data_compressed.display(),
         args.data.display(),
         args.job,
