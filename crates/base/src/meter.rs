@@ -54,6 +54,21 @@ pub trait Meter: Send + Sync {
     fn sleep(&self, time: Duration) {
         let _ = time;
     }
+    /// CPU time of this process up to now, as finely as it is known.
+    fn cpu(&self) -> Duration {
+        let usage = self.usage();
+        usage.user + usage.system
+    }
+    /// Spends CPU time, all of it together on so many threads at once; returns how long that took.
+    fn burn(&self, cpu: Duration, threads: usize) -> Duration {
+        let _ = (cpu, threads);
+        Duration::ZERO
+    }
+    /// Waits in place of computing, which is not [`Usage::slept`]; returns how long that took.
+    fn idle(&self, time: Duration) -> Duration {
+        let _ = time;
+        Duration::ZERO
+    }
 }
 
 /// A meter that always answers the same: for tests, and for bytes that must not depend on the clock.

@@ -54,6 +54,15 @@ pub struct Directories {
     pub runs: PathBuf,
 }
 
+/// The pace of the steps of all jobs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pace {
+    /// As `--pace` gave it.
+    pub asked: String,
+    /// What that means.
+    pub record: results::run::PacingRecord,
+}
+
 /// Everything a run needs beyond its plan.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -73,6 +82,8 @@ pub struct Config {
     pub duration: Option<Duration>,
     /// What the same jobs do on tmpfs.
     pub ceiling: Option<Ceiling>,
+    /// The pace of the jobs' steps.
+    pub pace: Option<Pace>,
     /// The runs that this one belongs to.
     pub series: Option<results::run::Series>,
     /// The program that executes jobs: this one.
@@ -285,7 +296,8 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
         ]
         .map(|(name, path)| (name.to_owned(), path.clone()))
         .into(),
-        pace: None,
+        pace: config.pace.as_ref().map(|pace| pace.asked.clone()),
+        pacing: config.pace.as_ref().map(|pace| pace.record.clone()),
         ceiling: config.ceiling.clone(),
         sizes: Vec::new(),
         jobs: plan
@@ -713,6 +725,13 @@ impl Run<'_> {
         flag("--print", text(&own.join("job.lst")));
         flag("--live", text(&self.board.live().path()));
         flag("--live-slot", slot.to_string());
+        if let Some(pace) = &self.config.pace {
+            flag("--pace", pace.asked.clone());
+            flag("--pace-by", pace.record.by.clone());
+            if let Some(file) = &pace.record.file {
+                flag("--pace-table", text(file));
+            }
+        }
         let output = self.output();
         let directories = DIRECTORIES.iter().zip([self.stage.directory(), &output]);
         for (name, value) in &job.symbols {

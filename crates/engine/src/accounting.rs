@@ -5,6 +5,8 @@ use std::time::Duration;
 use base::meter::{Meter, Usage, WallClock};
 use base::rowhash::RowHash;
 
+use crate::pace::PaceUse;
+
 /// Resource usage of one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StepUsage {
@@ -115,6 +117,8 @@ pub struct StepSummary {
     pub name: String,
     /// Resources.
     pub usage: StepUsage,
+    /// What pacing did, where steps have a pace.
+    pub pace: Option<PaceUse>,
     /// Data sets read.
     pub inputs: Vec<DatasetUse>,
     /// Data sets written.

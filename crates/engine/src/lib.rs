@@ -19,6 +19,7 @@ pub mod library;
 pub mod listing;
 pub mod log;
 pub mod options;
+pub mod pace;
 pub mod procedure;
 pub mod session;
 pub mod sort;

@@ -26,6 +26,7 @@ use crate::library::{Libraries, Library};
 use crate::listing::Listing;
 use crate::log::{Counts, Log, Timing};
 use crate::options::Options;
+use crate::pace::{self, Pace, PaceUse};
 use crate::procedure::Procedure;
 
 pub use world::{MARKER, Symbols, Temporaries, World};
@@ -42,6 +43,8 @@ pub struct Setup {
     pub store: Arc<dyn Store>,
     /// Clock and usage.
     pub meter: Arc<dyn Meter>,
+    /// The pace that steps are to have.
+    pub pace: Option<pace::Request>,
     /// Where the log goes.
     pub log: Box<dyn std::io::Write + Send>,
     /// Where procedure output goes.
@@ -140,8 +143,13 @@ impl Session {
     fn start(setup: Setup) -> Outcome<Self> {
         let serials = Stream::new(setup.seed);
         let host = (setup.host, setup.process_id);
+        let meter = setup.meter.clone();
+        let pace = setup
+            .pace
+            .map(|request| Arc::new(Pace::new(request, meter)));
         let mut world = World {
             store: setup.store,
+            pace,
             meter: setup.meter,
             log: Log::new(setup.log),
             listing: Listing::new(setup.listing),
@@ -287,7 +295,7 @@ impl Session {
         match step {
             Step::Global(global) => self.global(global),
             Step::Data(data) => {
-                let open = self.open_step(before);
+                let open = self.open_step("DATA", before);
                 let outcome = if self.syntax_check {
                     datastep::check(data, &mut self.world).map(|()| false)
                 } else {
@@ -314,7 +322,8 @@ impl Session {
             return;
         };
         // A procedure with run groups is one step: its account stays open until QUIT.
-        let open = self.group.take().unwrap_or_else(|| self.open_step(before));
+        let open = self.group.take();
+        let open = open.unwrap_or_else(|| self.open_step(&name, before));
         let procedure = &self.procedures[index];
         let stopped = if step.ended {
             STOPPED
@@ -336,15 +345,28 @@ impl Session {
         }
     }
 
-    fn open_step(&mut self, before: Counts) -> OpenStep {
+    fn open_step(&mut self, name: &str, before: Counts) -> OpenStep {
         self.steps += 1;
         if self.world.options.source {
             self.world.log.step_begins();
         }
-        OpenStep {
-            account: Account::open(self.world.meter.as_ref()),
-            before,
+        let account = Account::open(self.world.meter.as_ref());
+        // What is only compiled costs SAS next to nothing.
+        if let Some(pace) = self.world.pace.as_ref().filter(|_| !self.syntax_check) {
+            let options = &self.world.options;
+            let threads = if options.threads { options.cpucount } else { 1 };
+            pace.begin(name, threads as usize);
         }
+        OpenStep { account, before }
+    }
+
+    /// The step ends: what it still owes is spent.
+    fn end_pace(&mut self) -> Option<PaceUse> {
+        let paced = self.world.pace.as_ref()?.end()?;
+        if self.world.options.informative {
+            self.world.note(&paced.to_string());
+        }
+        Some(paced)
     }
 
     /// Tells why a step failed, or that it was not run (`false`) because of an earlier error.
@@ -370,6 +392,7 @@ impl Session {
 
     /// Tells the log and the observer what a finished step used.
     fn close_step(&mut self, open: &OpenStep, name: &str, data_step: bool) {
+        let pace = self.end_pace();
         let meter = self.world.meter.clone();
         let usage = open
             .account
@@ -393,6 +416,7 @@ impl Session {
             data_step,
             name: name.to_owned(),
             usage,
+            pace,
             inputs: std::mem::take(&mut self.world.inputs),
             outputs: std::mem::take(&mut self.world.outputs),
             sort: self.world.sort.take(),

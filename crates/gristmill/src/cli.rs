@@ -116,6 +116,9 @@ pub struct RunArgs {
     /// Seed of the data: the same seed gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// The pace of the jobs' steps
+    #[command(flatten)]
+    pub pace: PaceArgs,
     /// Start with whatever is cached. Otherwise the page cache of the whole host is dropped as root,
     /// or the staged files are evicted
     #[arg(long)]
@@ -163,6 +166,39 @@ pub struct RunArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// How fast steps compute.
+#[derive(Debug, Args)]
+pub struct PaceArgs {
+    /// CPU time that steps spend: none (as little as this engine can), sas (what SAS spends on such
+    /// steps) or a factor on that, such as 0.5
+    #[arg(long, value_name = "none|sas|FACTOR", default_value = "none", value_parser = sizes::pace)]
+    pub pace: Pace,
+    /// How they spend it: by computing, or by waiting, so that few cores stand in for many
+    #[arg(long, value_name = "busy|sleep", value_enum, default_value_t = PaceBy::Busy)]
+    pub pace_by: PaceBy,
+    /// What SAS spends, in place of the built-in table (docs/reference/pace.md)
+    #[arg(long, value_name = "FILE")]
+    pub pace_table: Option<PathBuf>,
+}
+
+/// Value of `--pace`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pace {
+    /// As it was given.
+    pub asked: String,
+    /// Factor on the table; `None` for no pace.
+    pub factor: Option<f64>,
+}
+
+/// Value of `--pace-by`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PaceBy {
+    /// By computing
+    Busy,
+    /// By waiting
+    Sleep,
 }
 
 /// Arguments of `suites`.
@@ -384,6 +420,9 @@ pub struct ExecArgs {
     /// Write procedure output here [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub print: Option<PathBuf>,
+    /// The pace of steps
+    #[command(flatten)]
+    pub pace: PaceArgs,
     /// Write one JSON line per step with everything measured
     #[arg(long, value_name = "FILE")]
     pub steps: Option<PathBuf>,

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cli::Pace;
+
 /// `NAME=VALUE` of `--option` and `--set`; a bare `NAME` has no value.
 pub fn name_value(text: &str) -> Result<(String, Option<String>), String> {
     let (name, value) = match text.split_once('=') {
@@ -33,6 +35,23 @@ pub fn scale(text: &str) -> Result<bench::plan::Scale, String> {
     text.parse()
         .map(bench::plan::Scale::Factor)
         .map_err(|_| "needs a number, such as 0.1, or auto".to_owned())
+}
+
+/// `--pace`: none, sas, or a factor.
+pub fn pace(text: &str) -> Result<Pace, String> {
+    let factor = match text {
+        "none" => None,
+        "sas" => Some(1.0),
+        factor => {
+            let factor: Option<f64> = factor.parse().ok();
+            let usable = factor.filter(|factor| factor.is_finite() && *factor > 0.0);
+            Some(usable.ok_or("needs none, sas, or a factor above 0, such as 0.5")?)
+        }
+    };
+    Ok(Pace {
+        asked: text.to_owned(),
+        factor,
+    })
 }
 
 /// `NAME=N` of `--parameter`.

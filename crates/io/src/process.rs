@@ -186,6 +186,20 @@ pub fn own_cpu() -> Duration {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or_default()
 }
 
+/// Computes until this thread has used so much CPU time more.
+fn compute(time: Duration) {
+    let now = || clock(libc::CLOCK_THREAD_CPUTIME_ID);
+    let Some(end) = now().map(|now| now + time) else {
+        return;
+    };
+    let mut number = 1u64;
+    while now().is_some_and(|now| now < end) {
+        for _ in 0..1000 {
+            number = std::hint::black_box(number.wrapping_mul(6_364_136_223_846_793_005) | 1);
+        }
+    }
+}
+
 fn clock(id: libc::clockid_t) -> Option<Duration> {
     let mut time = MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: the pointer is to a whole timespec, which is filled if the call says 0.
@@ -246,6 +260,34 @@ impl Meter for ProcessMeter {
         self.slept_ns.fetch_add(slept, Ordering::Relaxed);
     }
 
+    fn cpu(&self) -> Duration {
+        own_cpu()
+    }
+
+    fn burn(&self, cpu: Duration, threads: usize) -> Duration {
+        let began = Instant::now();
+        let threads = u32::try_from(threads.max(1)).unwrap_or(u32::MAX);
+        let share = cpu / threads;
+        std::thread::scope(|scope| {
+            // Where the system gives no more threads, this one does their part.
+            let others = (1..threads)
+                .take_while(|_| {
+                    let builder = std::thread::Builder::new();
+                    builder.spawn_scoped(scope, || compute(share)).is_ok()
+                })
+                .count();
+            let others = u32::try_from(others).unwrap_or(u32::MAX);
+            compute(share * (threads - others));
+        });
+        began.elapsed()
+    }
+
+    fn idle(&self, time: Duration) -> Duration {
+        let began = Instant::now();
+        std::thread::sleep(time);
+        began.elapsed()
+    }
+
     fn usage(&self) -> Usage {
         let usage = rusage();
         Usage {
@@ -300,6 +342,20 @@ mod tests {
         assert_eq!(after.slept, Duration::ZERO);
         meter.sleep(Duration::from_millis(2));
         assert!(meter.usage().slept >= Duration::from_millis(2));
+    }
+
+    #[test]
+    fn cpu_time_is_spent_and_waited_for_as_asked() {
+        let meter = ProcessMeter::start();
+        for threads in [1, 2] {
+            let (before, asked) = (meter.cpu(), Duration::from_millis(20));
+            assert!(meter.burn(asked, threads) >= asked / 2);
+            // Other tests of this process may be at work too.
+            assert!(meter.cpu() - before >= asked);
+        }
+        let asked = Duration::from_millis(3);
+        assert!(meter.idle(asked) >= asked);
+        assert_eq!(meter.usage().slept, Duration::ZERO);
     }
 
     #[test]

@@ -145,13 +145,32 @@ fn heading(plan: &RunPlan) -> String {
         "not a qualifying run: all files together are less than three times the memory"
     });
     match plan.pace.as_deref() {
-        None | Some("none") => line("not paced: programs compute as fast as this engine can"),
-        Some(pace) => line(&format!("paced: {pace}")),
+        None | Some("none") => {
+            line("not paced, a stress test: programs compute as fast as this engine can");
+        }
+        Some(pace) => line(&format!("paced: {pace}{}", pacing(plan))),
     }
     for note in &plan.notes {
         line(note);
     }
     out
+}
+
+/// How a run's steps keep their pace.
+fn pacing(plan: &RunPlan) -> String {
+    let Some(pacing) = &plan.pacing else {
+        return String::new();
+    };
+    let how = match pacing.by.as_str() {
+        "sleep" => "by waiting, which counts as user CPU time of the jobs",
+        _ => "by computing",
+    };
+    let file = pacing.file.as_ref();
+    let from = file.map_or(String::new(), |file| format!(", {}", file.display()));
+    format!(
+        ", {how}; table of {}: {}{from}",
+        pacing.table_date, pacing.table
+    )
 }
 
 /// `1 job`, `2 jobs`.

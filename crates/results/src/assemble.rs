@@ -189,12 +189,25 @@ fn job_result(
     let sum =
         |of: fn(&StepRecord) -> u64| (!steps.is_empty()).then(|| steps.iter().map(of).sum::<u64>());
     let sorts = || steps.iter().filter_map(|step| step.sort.as_ref());
+    let sleeps = plan
+        .pacing
+        .as_ref()
+        .is_some_and(|pacing| pacing.by == "sleep");
+    let stood_in_s: Option<f64> = sleeps.then(|| {
+        let beyond = |step: &StepRecord| Some((step.pace_cpu_s? - step.cpu_s()).max(0.0));
+        steps.iter().filter_map(beyond).sum()
+    });
     JobResult {
         name: job.name.clone(),
         batch,
         node: plan.node.clone(),
         real_s: finished.and_then(|event| event.real_s),
-        user_s: finished.and_then(|event| event.user_s),
+        user_s: finished.and_then(|event| Some(event.user_s? + stood_in_s.unwrap_or(0.0))),
+        pace_s: plan
+            .pacing
+            .as_ref()
+            .map(|_| steps.iter().filter_map(|step| step.pace_s).sum()),
+        stood_in_s,
         system_s: finished.and_then(|event| event.system_s),
         exit: finished.and_then(|event| event.exit),
         verified: findings.as_ref().map(Vec::is_empty),

@@ -92,6 +92,9 @@ pub struct RunPlan {
     /// none, the run is a stress test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<String>,
+    /// What that means; runs without a pace have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<PacingRecord>,
     /// What the same jobs do on tmpfs; absent if that was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
@@ -119,6 +122,22 @@ pub struct Series {
     /// The option whose values are compared, with the one of this run: `FILELOCKS=FAIL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
+}
+
+/// The pace of a run's steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PacingRecord {
+    /// Factor on the table's CPU time.
+    pub factor: f64,
+    /// `busy`: by computing. `sleep`: by waiting, which stands in for computing.
+    pub by: String,
+    /// The table's title.
+    pub table: String,
+    /// When the table was made, as it says.
+    pub table_date: String,
+    /// The table's file, if it is not the one that is built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
 }
 
 /// What the jobs of a run do where storage does not hold them back.
@@ -526,12 +545,18 @@ pub struct JobResult {
     /// Elapsed time of the process, seconds; absent if it did not finish.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_s: Option<f64>,
-    /// User CPU time, seconds.
+    /// User CPU time, seconds, with [`Self::stood_in_s`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_s: Option<f64>,
     /// System CPU time, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_s: Option<f64>,
+    /// Elapsed time that steps spent to keep their pace, seconds; absent without a pace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace_s: Option<f64>,
+    /// CPU time that waiting stood in for, seconds; absent unless steps keep their pace by waiting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood_in_s: Option<f64>,
     /// Exit code; absent if it did not finish or a signal ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<i32>,
@@ -587,6 +612,8 @@ impl JobResult {
             real_s: None,
             user_s: None,
             system_s: None,
+            pace_s: None,
+            stood_in_s: None,
             exit: None,
             verified: None,
             findings: Vec::new(),

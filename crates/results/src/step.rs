@@ -38,6 +38,13 @@ pub struct StepRecord {
     /// Time waited because the program asked to (CALL SLEEP and the function), seconds; part of `real_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep_s: Option<f64>,
+    /// Elapsed time spent so that the step keeps its pace, seconds; part of `real_s`. Absent without a pace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace_s: Option<f64>,
+    /// CPU time that the step would have spent had it kept its pace by computing, seconds: with
+    /// `--pace-by sleep` more than `user_s` and `system_s`, else the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace_cpu_s: Option<f64>,
     /// What went over each channel; channels that were not used are absent.
     pub channels: BTreeMap<String, ChannelRecord>,
     /// Observations read, all data sets together.

@@ -275,6 +275,13 @@ fn configuration(plan: &RunPlan) -> BTreeMap<String, String> {
         "pace",
         plan.pace.clone().unwrap_or_else(|| "none".to_owned()),
     );
+    if let Some(pacing) = &plan.pacing {
+        put("pace by", pacing.by.clone());
+        put(
+            "pace table",
+            format!("{} ({})", pacing.table, pacing.table_date),
+        );
+    }
     put("cold", plan.cold.to_string());
     put("cores", plan.cores.to_string());
     put("node", plan.node.clone());

@@ -1,6 +1,8 @@
 //! Adding rows to a data set in place: PROC APPEND. The rows that are there are not read; until the
 //! end the data set is the one it was.
 
+use std::sync::Arc;
+
 use base::store::{Access, Channel};
 use sas7bdat::{Encoding, IndexInfo, Layout, Variable, Writer};
 
@@ -10,6 +12,7 @@ use crate::accounting::DatasetUse;
 use crate::failure::{Failure, Outcome};
 use crate::index::build;
 use crate::library::Member;
+use crate::pace::Toll;
 use crate::session::World;
 
 /// A data set that gets more rows.
@@ -24,6 +27,7 @@ pub struct Extension {
     added: u64,
     indexes: Vec<IndexInfo>,
     hash: Option<RowHasher>,
+    toll: Option<Arc<Toll>>,
 }
 
 impl Extension {
@@ -42,6 +46,7 @@ impl Extension {
             )),
             other => Failure::format(&name, &path, other),
         };
+        let (file, toll) = world.tolled(file);
         let file = FileSink(world.writing_behind(file));
         let wall = world.meter.wall();
         let (writer, metadata) = Writer::append(file, wall.sas_datetime).map_err(format)?;
@@ -53,6 +58,9 @@ impl Extension {
             )));
         }
         let row_bytes = metadata.layout.row_bytes;
+        if let Some(toll) = &toll {
+            toll.writes(u64::from(row_bytes));
+        }
         Ok(Self {
             channel,
             bytes,
@@ -61,6 +69,7 @@ impl Extension {
             hash: world
                 .row_hashes
                 .then(|| RowHasher::new(&metadata.variables, row_bytes)),
+            toll,
             variables: metadata.variables,
             encoding: metadata.encoding,
             writer,
@@ -86,6 +95,9 @@ impl Extension {
     /// Adds a row in [`Self::layout`].
     pub fn write_row(&mut self, row: &[u8]) -> Outcome<()> {
         self.added += 1;
+        if let Some(toll) = &self.toll {
+            toll.row();
+        }
         if let Some(hash) = &mut self.hash {
             hash.add(row);
         }

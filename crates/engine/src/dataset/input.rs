@@ -129,9 +129,13 @@ impl Input {
                 other => other.map_err(|error| Failure::store(&name, &error))?,
             }
         }
+        let (file, toll) = world.tolled(file);
         let reader =
             Reader::open(FileSource(file)).map_err(|error| Failure::format(&name, &path, error))?;
         let metadata = reader.metadata();
+        if let Some(toll) = toll {
+            toll.reads(metadata);
+        }
         let fields = fields(metadata);
         let row_bytes = metadata.layout.row_bytes;
         let hash = world

@@ -2,6 +2,7 @@
 //! old file. Until the rename the old data set is whole; a step that stops leaves it in place.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::store::{Access, Channel, Creation, LockKind, StoreError, StoreFile};
 use sas7bdat::{Compression, Encoding, IndexInfo, Layout, Variable, WriteOptions, Writer};
@@ -14,6 +15,7 @@ use crate::index::build;
 use crate::index::definition::Definition;
 use crate::library::Member;
 use crate::options::FileLocks;
+use crate::pace::Toll;
 use crate::session::World;
 
 /// What a new data set is made with, beyond its variables.
@@ -45,6 +47,7 @@ pub struct Output {
     variables: u64,
     rows: u64,
     hash: Option<RowHasher>,
+    toll: Option<Arc<Toll>>,
     compression: Compression,
     page_bytes: u64,
     row_bytes: u64,
@@ -91,6 +94,11 @@ impl Output {
             encoding: plan.encoding,
             ..WriteOptions::default()
         };
+        let row_bytes = u64::from(Layout::new(variables, Compression::None).row_bytes);
+        let (file, toll) = world.tolled(file);
+        if let Some(toll) = &toll {
+            toll.writes(row_bytes);
+        }
         let file = world.writing_behind(file);
         let writer = Writer::create(FileSink(file), variables, options);
         let writer = writer.map_err(|error| {
@@ -112,9 +120,10 @@ impl Output {
             hash: world
                 .row_hashes
                 .then(|| RowHasher::new(variables, layout.row_bytes)),
+            toll,
             compression,
             page_bytes,
-            row_bytes: u64::from(Layout::new(variables, Compression::None).row_bytes),
+            row_bytes,
             indexes,
         })
     }
@@ -124,10 +133,18 @@ impl Output {
         self.writer.layout()
     }
 
+    #[inline]
+    fn count(&mut self) {
+        self.rows += 1;
+        if let Some(toll) = &self.toll {
+            toll.row();
+        }
+    }
+
     /// Adds a row in [`Self::layout`].
     #[inline]
     pub fn write_row(&mut self, row: &[u8]) -> Outcome<()> {
-        self.rows += 1;
+        self.count();
         if let Some(hash) = &mut self.hash {
             hash.add(row);
         }
@@ -139,7 +156,7 @@ impl Output {
     /// Adds a row that `fill` writes, all bytes of its variables, in [`Self::layout`].
     #[inline]
     pub fn write_row_with(&mut self, fill: impl FnOnce(&mut [u8])) -> Outcome<()> {
-        self.rows += 1;
+        self.count();
         let hash = &mut self.hash;
         let written = self.writer.write_row_with(|row| {
             fill(row);

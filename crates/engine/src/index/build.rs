@@ -22,8 +22,13 @@ pub fn rebuild(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outc
     let channel = member.library.write_channel();
     let store = |error| Failure::store(&name, &error);
     let format = |error| Failure::format(&name, &path, error);
-    let mut data = FileSink(open_to_change(world, member)?);
+    let file = open_to_change(world, member)?;
+    let (file, toll) = world.tolled(file);
+    let mut data = FileSink(file);
     let metadata = Reader::open(&mut data).map_err(format)?.metadata().clone();
+    if let Some(toll) = toll {
+        toll.reads(&metadata);
+    }
     // Both files get the same time, however long the index takes: an older index does not match.
     let modified = world.meter.wall().sas_datetime.max(metadata.modified);
     if wanted.is_empty() {

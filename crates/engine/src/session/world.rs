@@ -25,6 +25,7 @@ use crate::library::{Libraries, Member};
 use crate::listing::Listing;
 use crate::log::Log;
 use crate::options::Options;
+use crate::pace::{Pace, Toll, TolledFile};
 
 /// Macro variables at start by name.
 pub type Symbols = BTreeMap<String, String>;
@@ -38,6 +39,8 @@ pub struct World {
     pub store: Arc<dyn Store>,
     /// Clock and usage.
     pub meter: Arc<dyn Meter>,
+    /// Keeps the pace that steps are to have.
+    pub(crate) pace: Option<Arc<Pace>>,
     /// The log.
     pub log: Log,
     /// Procedure output.
@@ -160,12 +163,34 @@ impl World {
         u32::try_from(self.serials.word(self.serial) >> 32).expect("32 bits are left")
     }
 
-    /// Threads a step may use.
+    /// Threads a step may use; at a pace no more than SAS would.
     pub fn threads(&self) -> usize {
-        if self.options.threads {
+        let threads = if self.options.threads {
             self.options.cpucount as usize
         } else {
             1
+        };
+        let pace = self.pace.as_ref();
+        pace.map_or(threads, |pace| pace.threads(threads))
+    }
+
+    /// `file` of a data set, whose rows are paid for where steps have a pace.
+    pub(crate) fn tolled(
+        &self,
+        file: Box<dyn StoreFile>,
+    ) -> (Box<dyn StoreFile>, Option<Arc<Toll>>) {
+        let Some(pace) = &self.pace else {
+            return (file, None);
+        };
+        let (file, toll) = TolledFile::rows(file, pace.clone());
+        (Box::new(file), Some(toll))
+    }
+
+    /// The same of a text file, whose bytes are.
+    pub(crate) fn tolled_text(&self, file: Box<dyn StoreFile>) -> Box<dyn StoreFile> {
+        match &self.pace {
+            None => file,
+            Some(pace) => Box::new(TolledFile::text(file, pace.clone())),
         }
     }
 

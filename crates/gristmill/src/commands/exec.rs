@@ -44,6 +44,7 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
     let setup = Setup {
         store,
         meter: Arc::new(meter),
+        pace: super::pace::request(&args.pace)?,
         log: writer(args.log.as_deref(), || Box::new(std::io::stderr()))?,
         listing: writer(args.print.as_deref(), || Box::new(std::io::stdout()))?,
         procedures: procs::all(),

@@ -33,6 +33,11 @@ pub fn step_record(step: &StepSummary, report: &Report) -> StepRecord {
         block_input: usage.block_input,
         block_output: usage.block_output,
         sleep_s: Some(usage.slept.as_secs_f64()),
+        pace_s: step.pace.as_ref().map(|pace| pace.spent.as_secs_f64()),
+        pace_cpu_s: step
+            .pace
+            .as_ref()
+            .map(|pace| (usage.user + usage.system + pace.stood_in).as_secs_f64()),
         channels: channels(report),
         observations_read: rows(&step.inputs),
         observations_written: rows(&step.outputs),

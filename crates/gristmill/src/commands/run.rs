@@ -34,6 +34,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let rungs = rungs(args, &suite)?;
     // A file with mistakes is refused before anything is done.
     super::report::thresholds(args.thresholds.as_deref())?;
+    super::pace::of_run(&args.pace)?;
     if args.dry_run {
         for rung in rungs {
             let plan = planned(args, &suite, &directories, &rung)?;
@@ -90,6 +91,7 @@ fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Confi
         only_stage: false,
         wall_limit: args.wall_limit,
         duration: args.duration,
+        pace: super::pace::of_run(&args.pace)?,
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
         version: VERSION.to_owned(),

@@ -54,6 +54,7 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         only_stage: true,
         wall_limit: None,
         duration: None,
+        pace: None,
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
         version: VERSION.to_owned(),

@@ -62,6 +62,7 @@ pub(crate) fn setup(
     let mut options = Options::new(2);
     options.set("nostimer", None).unwrap();
     Setup {
+        pace: None,
         store,
         meter: Arc::new(FixedMeter::default()),
         log,

@@ -109,7 +109,7 @@ impl Infile {
                 _ => Failure::world(format!("The infile {label} cannot be read: {error}.")),
             })?;
         let lines = Lines::File(FileLines {
-            file,
+            file: world.tolled_text(file),
             offset: 0,
             block: vec![0; BLOCK_BYTES],
             at: 0,

@@ -128,7 +128,7 @@ impl OutFile {
         if there {
             self.offset = file.size().map_err(|error| failure(&error))?;
         }
-        self.file = Some(file);
+        self.file = Some(world.tolled_text(file));
         world.note(&format!(
             "The file {} is:\nFilename={}",
             self.label,

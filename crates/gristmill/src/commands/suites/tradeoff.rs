@@ -162,6 +162,7 @@ fn measure(args: &TradeoffArgs, suite: &Suite, row: &mut Row, stop: &AtomicBool)
         only_stage: true,
         wall_limit: None,
         duration: None,
+        pace: None,
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
         version: VERSION.to_owned(),

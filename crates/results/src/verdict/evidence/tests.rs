@@ -35,6 +35,7 @@ fn plan() -> RunPlan {
         duration_s: None,
         series: None,
         pace: None,
+        pacing: None,
         ceiling: None,
         sizes: Vec::new(),
         jobs: vec![JobPlan {
