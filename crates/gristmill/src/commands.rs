@@ -6,7 +6,6 @@ pub mod data;
 pub mod exec;
 pub mod manual;
 pub mod mark;
-pub mod pace;
 mod pace;
 mod record;
 pub mod report;
