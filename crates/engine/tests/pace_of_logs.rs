@@ -40,11 +40,13 @@ fn small_steps(log: &str, patterns: &Patterns, found: &mut BTreeMap<String, Vec<
         let kind = step.get(1).map_or("DATA", |name| name.as_str());
         let block = &lines[index..lines.len().min(index + 8)];
         let times = block.iter().filter_map(|line| patterns.cpu.captures(line));
-        let times: Vec<f64> = times.map(|time| seconds(&time[1])).collect();
+        // User and system apart, or both together; then the next step's may follow.
+        let is_user = |line: &&str| line.trim_start().starts_with("user");
+        let lines = if block.iter().any(is_user) { 2 } else { 1 };
+        let times: Vec<f64> = times.take(lines).map(|time| seconds(&time[1])).collect();
         let counts = seen || kind == "DATASETS";
         if counts && most <= ROWS_MAX && !times.is_empty() {
-            // User and system, or both together; a block of eight lines holds one step's.
-            let cpu: f64 = times.iter().take(2).sum();
+            let cpu: f64 = times.iter().sum();
             if cpu <= CPU_S_MAX {
                 found.entry(kind.to_owned()).or_default().push(cpu);
             }
@@ -61,11 +63,11 @@ fn small_steps_cost_what_the_table_says() {
     };
     let patterns = Patterns {
         rows: Regex::new(
-            r"There were ([\d,]+) observations|has ([\d,]+) observations|with ([\d,]+) rows",
+            r"There were ([0-9,]+) observations|has ([0-9,]+) observations|with ([0-9,]+) rows",
         )
         .unwrap(),
-        step: Regex::new(r"NOTE: (?:DATA statement|PROCEDURE (\w+)).*used").unwrap(),
-        cpu: Regex::new(r"^\W*(?:user |system )?cpu time\s+([\d:.]+)").unwrap(),
+        step: Regex::new(r"NOTE: (?:DATA statement|PROCEDURE ([A-Z0-9]+)).*used").unwrap(),
+        cpu: Regex::new(r"^[^a-z]*(?:user |system )?cpu time +([0-9:.]+)").unwrap(),
     };
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(corpus.join("logs")).unwrap() {
