@@ -15,6 +15,8 @@ pub(crate) struct Toll {
     row_bytes: AtomicU64,
     /// Rows in a byte of the file, the same way.
     rows: AtomicU64,
+    /// Bytes read before it was known what is in them.
+    early: AtomicU64,
     /// Rows written that were not paid for.
     written: AtomicU64,
     /// Bytes of one of those.
@@ -27,6 +29,7 @@ impl Toll {
             pace,
             row_bytes: AtomicU64::new(row_bytes.to_bits()),
             rows: AtomicU64::new(0),
+            early: AtomicU64::new(0),
             written: AtomicU64::new(0),
             row_length: AtomicU64::new(0),
         }
@@ -42,6 +45,8 @@ impl Toll {
         let row_bytes = rows * f64::from(metadata.layout.row_bytes);
         self.rows.store(rows.to_bits(), Ordering::Relaxed);
         self.row_bytes.store(row_bytes.to_bits(), Ordering::Relaxed);
+        let early = self.early.swap(0, Ordering::Relaxed);
+        self.moved(early.saturating_sub(u64::from(metadata.header_bytes)));
     }
 
     /// The file gets rows of so many bytes, uncompressed, which [`Self::row`] tells of.
@@ -64,12 +69,13 @@ impl Toll {
         }
     }
 
-    fn moved(&self, bytes: usize) {
+    fn moved(&self, bytes: u64) {
         let get = |bits: &AtomicU64| f64::from_bits(bits.load(Ordering::Relaxed));
-        let bytes = bytes as f64;
-        let (row_bytes, rows) = (get(&self.row_bytes) * bytes, get(&self.rows) * bytes);
+        let (row_bytes, rows) = (get(&self.row_bytes), get(&self.rows));
         if row_bytes > 0.0 {
-            self.pace.pay(row_bytes, rows);
+            self.pace.pay(row_bytes * bytes as f64, rows * bytes as f64);
+        } else {
+            self.early.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 }
@@ -105,13 +111,13 @@ impl TolledFile {
 impl StoreFile for TolledFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let count = self.inner.read_at(offset, buffer)?;
-        self.toll.moved(count);
+        self.toll.moved(count as u64);
         Ok(count)
     }
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.inner.write_at(offset, bytes)?;
-        self.toll.moved(bytes.len());
+        self.toll.moved(bytes.len() as u64);
         self.toll.settle();
         Ok(())
     }

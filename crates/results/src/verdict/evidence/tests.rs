@@ -52,6 +52,8 @@ fn plan() -> RunPlan {
 
 fn job() -> JobResult {
     JobResult {
+        pace_s: None,
+        stood_in_s: None,
         name: "j".to_owned(),
         batch: 1,
         node: "n".to_owned(),
