@@ -397,9 +397,10 @@ fn built_in_suites_run_and_their_checks_hold() {
     ] {
         let output = site.output(&[&["run"], arguments].concat());
         let result = site.newest_run_of(arguments[0]).result().unwrap().unwrap();
-        // Too small for an answer.
+        // Too small for an answer, and on a busy machine disturbed as well.
         assert_eq!(output.status.code(), Some(4), "{}", text(&output.stdout));
-        assert_eq!(result.verdict.result, "not_shown");
+        let no_answer = ["not_shown", "inconclusive"].contains(&&*result.verdict.result);
+        assert!(no_answer, "{}", text(&output.stdout));
         assert_eq!(result.jobs.len(), jobs);
         let verified = |job: &results::run::JobResult| job.verified == Some(true);
         assert!(result.jobs.iter().all(verified), "{:?}", result.jobs);
