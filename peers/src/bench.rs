@@ -3,6 +3,7 @@
 mod data;
 mod engine;
 mod groups;
+mod memory;
 pub(crate) mod ours;
 mod page;
 mod rowgroups;
@@ -20,6 +21,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::places::installed;
 use groups::{Contestant, Group};
+use memory::{Filler, Touched};
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -135,6 +137,7 @@ fn measure(group: &Group, rotations: usize, touched: Touched) -> Result<Vec<Meas
         samples: Vec::new(),
     };
     let mut measured: Vec<Measured> = group.contestants.iter().map(blank).collect();
+    let mut filler = Filler::new(group.files[0].path().with_file_name("filler"));
     for rotation in 0..rotations {
         if !group.cold {
             group.files.iter().try_for_each(data::warm)?;
@@ -142,15 +145,21 @@ fn measure(group: &Group, rotations: usize, touched: Touched) -> Result<Vec<Meas
         // Each rotation begins with another one, so that nobody always follows the same.
         for turn in 0..measured.len() {
             let index = (turn + rotation) % measured.len();
+            let contestant = &group.contestants[index];
+            if let Some(file) = &contestant.removes {
+                remove(file);
+            }
+            // What the run before left to be written must not be written during this one.
+            Command::new("sync").status()?;
             if group.cold {
-                io::cache::drop_all().context("dropping the page cache needs root")?;
+                group.files.iter().try_for_each(data::evict)?;
                 // The program itself is not what is measured.
-                let _ = fs::read(&group.contestants[index].command[0]);
+                let _ = fs::read(&contestant.command[0]);
+                filler.fill()?;
+            } else if contestant.removes.is_some() {
+                memory::touch(touched.of(contestant.bytes))?;
             }
-            if group.cold || group.contestants[index].removes.is_some() {
-                touch_free_memory(touched.of(group.contestants[index].bytes))?;
-            }
-            let sample = sample(&group.contestants[index])
+            let sample = sample(contestant)
                 .with_context(|| format!("{}: {}", group.title, group.contestants[index].name))?;
             eprintln!(
                 "  {}: {:.2} s CPU, {:.2} s",
@@ -162,46 +171,8 @@ fn measure(group: &Group, rotations: usize, touched: Touched) -> Result<Vec<Meas
     Ok(measured)
 }
 
-/// What is touched in memory before a run that writes, or that reads what is not cached: both fill the page
-/// cache.
-#[derive(Debug, Clone, Copy)]
-enum Touched {
-    Most,
-    /// So many times what it reads.
-    Times(u64),
-}
-
-impl Touched {
-    fn of(self, bytes: u64) -> u64 {
-        match self {
-            Self::Most => u64::MAX,
-            Self::Times(times) => bytes * times,
-        }
-    }
-}
-
-/// Touches so much of the free memory once, or most of it. The host of a virtual machine takes free
-/// pages back and gives
-/// them again one by one, at ten times the price: whoever fills the page cache first would pay for all.
-fn touch_free_memory(bytes: u64) -> Result<()> {
-    let facts = fs::read_to_string("/proc/meminfo")?;
-    let free_kib: usize = facts
-        .lines()
-        .find_map(|line| line.strip_prefix("MemFree:"))
-        .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse().ok())
-        .context("/proc/meminfo has no MemFree")?;
-    let most = free_kib / 4 * 3 * 1024;
-    std::hint::black_box(vec![1u8; usize::try_from(bytes)?.min(most)]);
-    Ok(())
-}
-
 fn sample(contestant: &Contestant) -> Result<Sample> {
     let (program, arguments) = contestant.command.split_first().context("a command")?;
-    if let Some(file) = &contestant.removes {
-        remove(file);
-        // What the run before left to be written must not be written during this one.
-        Command::new("sync").status()?;
-    }
     let (busy, start) = (busy_s()?, Instant::now());
     let mut child = Command::new(program)
         .args(arguments)

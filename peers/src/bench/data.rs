@@ -45,7 +45,7 @@ pub(super) enum Input {
 }
 
 impl Input {
-    fn path(&self) -> &PathBuf {
+    pub(super) fn path(&self) -> &PathBuf {
         match self {
             Self::DataSet { path, .. } | Self::Rows { path, .. } | Self::Made { path, .. } => path,
         }
@@ -85,6 +85,12 @@ pub(super) fn ensure(input: &Input) -> Result<()> {
 /// Reads the file once.
 pub(super) fn warm(input: &Input) -> Result<()> {
     io::copy(&mut File::open(input.path())?, &mut io::sink())?;
+    Ok(())
+}
+
+/// Takes it out of the page cache.
+pub(super) fn evict(input: &Input) -> Result<()> {
+    ::io::cache::evict(input.path())?;
     Ok(())
 }
 

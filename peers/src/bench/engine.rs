@@ -9,7 +9,8 @@ use anyhow::{Result, bail};
 
 use super::data::Input;
 use super::groups::{Contestant, Group, other, work};
-use super::{Measured, Options, Touched, gristmill, measure};
+use super::memory::Touched;
+use super::{Measured, Options, gristmill, measure};
 use crate::places::{installed, own};
 pub(super) use page::INTRODUCTION;
 

@@ -17,7 +17,7 @@ pub(super) struct Group {
     /// The same by the clock, where that is asked for.
     pub(super) least_wall: Option<f64>,
     pub(super) files: Vec<Input>,
-    /// The page cache is dropped before every run.
+    /// Before every run the files leave the page cache, and others fill it.
     pub(super) cold: bool,
     pub(super) contestants: Vec<Contestant>,
 }

@@ -20,10 +20,11 @@ and is timed without reading them. Whoever prints a result must have found what 
 CPU seconds are user and system time of the process. MB are 10^6 bytes of rows read; x 150 is the rate
 by the clock as a multiple of 150 MB/s. Before a run that writes, twice what it reads is touched
 in memory: the host of a virtual machine takes free pages back, and the first to fill them pays. Cold
-means that the page cache was dropped, but for the program itself; dd reads the same file with blocks of
-128 KiB and, beside a program that writes, copies as much of it as that program writes. Others' load is
-what all other processes kept busy meanwhile, in cores: with much of it, wall-clock figures say little. A
-ratio above 1 means that ours is faster, by medians; of several programs the worst one counts.";
+means that the file was taken out of the page cache, which others filled then, as on a host that has run for
+days; dd reads the same file with blocks of 128 KiB and, beside a program that writes, copies as much of it
+as that program writes. Others' load is what all other processes kept busy meanwhile, in cores: with much of
+it, wall-clock figures say little. A ratio above 1 means that ours is faster, by medians; of several programs
+the worst one counts.";
 
 type All = [(String, Vec<Measured>)];
 
