@@ -35,8 +35,8 @@ process and its children (wait4). DuckDB reads and writes its own database, GNU 
 of the same rows; for them the input is in the page cache. Before every run that writes, most of the
 free memory is touched once: the host of a virtual machine takes free pages back, and the first to
 fill them pays. Beside dd the input is taken out of the page cache, which others fill then, and the output
-is flushed at the end: dd copies the file once to where the utility file would be and once to where the output would be, the same
-bytes in the same pattern.
+is flushed at the end: dd copies the file once to where the utility file would be and once to where the
+output would be, the same bytes in the same pattern.
 Others' load is what all other processes kept busy meanwhile, in cores: with much of it, wall-
 clock figures say little. A ratio above 1 means that ours is faster, by medians.";
 
