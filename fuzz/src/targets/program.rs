@@ -264,6 +264,7 @@ pub fn execute_program(bytes: &[u8]) {
         seed: 1,
         row_hashes: false,
         sync_outputs: false,
+        pace: None,
         temporaries: Arc::new(Temporaries::default()),
         include: Box::new(|_| Err("there is no such file".to_owned())),
         observer: Box::new(|_| {}),
