@@ -33,8 +33,18 @@ pub fn lines(result: &RunResult) -> String {
         if let Some(total) = peak.mb_per_s {
             line(&format!("  {:<9} {total:>9.1} MB/s", "total"));
         }
-        for (name, rate) in peak.channels.iter().chain(&peak.devices) {
+        for (name, rate) in &peak.channels {
             line(&format!("  {name:<9} {rate:>9.1} MB/s"));
+        }
+        for (name, rate) in &peak.devices {
+            let ways = peak
+                .device_reads
+                .get(name)
+                .zip(peak.device_writes.get(name));
+            let ways = ways.map_or(String::new(), |(read, write)| {
+                format!(" (reads alone {read:.1}, writes alone {write:.1})")
+            });
+            line(&format!("  {name:<9} {rate:>9.1} MB/s{ways}"));
         }
     }
     for one in &result.disturbance {
@@ -81,6 +91,9 @@ mod tests {
         result.sustained_peak = Some(SustainedPeak {
             window_s: 60.0,
             mb_per_s: Some(512.0),
+            devices: [("sda".to_owned(), 50.0)].into(),
+            device_reads: [("sda".to_owned(), 30.0)].into(),
+            device_writes: [("sda".to_owned(), 25.0)].into(),
             ..SustainedPeak::default()
         });
         result.not_measured = vec!["physical reads of work".to_owned()];
@@ -90,6 +103,7 @@ mod tests {
             "BEYOND LIMIT: others were loud",
             "Not measured: physical reads of work",
             "  total         512.0 MB/s",
+            "  sda            50.0 MB/s (reads alone 30.0, writes alone 25.0)",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }

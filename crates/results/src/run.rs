@@ -429,6 +429,12 @@ pub struct SustainedPeak {
     pub channels: BTreeMap<String, f64>,
     /// Each block device, MB/s, the flush included.
     pub devices: BTreeMap<String, f64>,
+    /// Reads of each block device, MB/s: its own highest mean, perhaps of another minute than that of its writes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device_reads: BTreeMap<String, f64>,
+    /// Writes of each block device, MB/s.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device_writes: BTreeMap<String, f64>,
 }
 
 /// What a run shows. The two parts are never mixed: one run judges one of them.

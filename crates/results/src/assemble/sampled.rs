@@ -49,11 +49,14 @@ pub(super) fn sustained_peak(samples: &[Sample], window: Window) -> Option<Susta
         &mut running.iter().flat_map(|sample| sample.channels.keys()),
         &|sample, name| sample.channels.get(name).map_or(0, ChannelSample::bytes),
     );
-    let devices = each(
-        &with_flush,
-        &mut with_flush.iter().flat_map(|sample| sample.devices.keys()),
-        &|sample, name| sample.devices.get(name).map_or(0, DeviceSample::bytes),
-    );
+    let of_devices = |bytes: fn(&DeviceSample) -> u64| {
+        each(
+            &with_flush,
+            &mut with_flush.iter().flat_map(|sample| sample.devices.keys()),
+            &move |sample, name| sample.devices.get(name).map_or(0, bytes),
+        )
+    };
+    let devices = of_devices(DeviceSample::bytes);
     // Jobs that do not let themselves be seen have no peak.
     let total = total.filter(|_| !channels.is_empty());
     (total.is_some() || !devices.is_empty()).then_some(SustainedPeak {
@@ -64,6 +67,8 @@ pub(super) fn sustained_peak(samples: &[Sample], window: Window) -> Option<Susta
         work_mb_per_s: work.filter(|_| total.is_some()),
         channels,
         devices,
+        device_reads: of_devices(|device| device.read_bytes),
+        device_writes: of_devices(|device| device.write_bytes),
     })
 }
 
@@ -171,6 +176,8 @@ mod tests {
         assert!((peak.mb_per_s.unwrap() - 30.0).abs() < 1e-9);
         assert!((peak.channels["work"] - 30.0).abs() < 1e-9);
         assert!((peak.devices["sda"] - 15.0).abs() < 1e-9);
+        assert!((peak.device_reads["sda"] - 15.0).abs() < 1e-9);
+        assert!(peak.device_writes["sda"].abs() < 1e-9);
         let early = sustained_peak(&samples(), window(0.0, 100.0)).unwrap();
         assert!((early.mb_per_s.unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(sustained_peak(&samples(), window(0.0, 50.0)), None);
