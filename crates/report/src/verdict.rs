@@ -53,11 +53,7 @@ pub fn text(verdict: &Verdict) -> String {
     {
         lines.extend(requirement(one, verdict));
     }
-    if let Some(limit) = verdict
-        .limited_by
-        .as_ref()
-        .filter(|_| !verdict.demonstration)
-    {
+    if let Some(limit) = &verdict.limited_by {
         lines.push(String::new());
         lines.extend(wrapped(&format!("Limited by: {}", limited_by(limit)), 100));
     }

@@ -86,6 +86,7 @@ pub fn assemble_with(
         aggregate: &aggregate,
         events: &events,
         samples: &self::samples(directory)?,
+        nodes: node.as_slice(),
         sustained: sustained_peak.as_ref(),
         disturbances: &disturbance,
     };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::assemble::disturbance::beyond_limits;
+use crate::node::NodeRecord;
 use crate::run::{
     Aggregate, ChannelResult, Disturbance, Event, EventKind, JobResult, Limit, RunPlan,
     SustainedPeak, Verdict,
@@ -43,6 +44,8 @@ pub struct Facts<'a> {
     pub events: &'a [Event],
     /// What each node did over time.
     pub samples: &'a [(String, Vec<Sample>)],
+    /// What each node is.
+    pub nodes: &'a [NodeRecord],
     /// Sustained peaks; where nothing was sampled means over the whole run stand for them.
     pub sustained: Option<&'a SustainedPeak>,
     /// What else happened on the nodes.
@@ -61,7 +64,7 @@ fn evidence(facts: &Facts<'_>) -> Evidence {
         doubts.extend(unproven(facts));
         doubts.extend(beyond_limits(facts.disturbances));
     }
-    let limited_by = limit::of_run(facts.samples, facts.channels);
+    let limited_by = limit::of_run(facts.samples, facts.channels, facts.nodes);
     Evidence {
         saturating: plan.saturating,
         demonstration: plan.demonstration,

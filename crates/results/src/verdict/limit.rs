@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::node::{FileSystemRecord, NodeRecord};
 use crate::run::{ChannelResult, JobResult, Limit};
 use crate::sample::Sample;
 
@@ -12,17 +13,18 @@ const BUSY: f64 = 0.90;
 const LINK_FULL: f64 = 0.85;
 
 /// What was busy while jobs were running: processors first, since a run that they limit shows nothing of
-/// storage, then links, devices and servers, and where nothing was sampled the channel that jobs waited
-/// for longest.
+/// storage, then links, the run's own devices and servers, and where nothing was sampled the channel that
+/// jobs waited for longest.
 pub(super) fn of_run(
     samples: &[(String, Vec<Sample>)],
     channels: &BTreeMap<String, ChannelResult>,
+    nodes: &[NodeRecord],
 ) -> Option<Limit> {
     processors(samples)
         .or_else(|| links(samples))
-        .or_else(|| devices(samples))
+        .or_else(|| devices(samples, nodes))
         .or_else(|| servers(samples))
-        .or_else(|| waited_for(channels))
+        .or_else(|| waited_for(channels, nodes))
 }
 
 /// The class of jobs that was inside file operations for the largest share of its time.
@@ -132,9 +134,18 @@ fn links(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
     })
 }
 
-fn devices(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
+/// Devices behind the run's directories: what others keep busy did not limit it.
+fn devices(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Limit> {
+    let behind = |node: &String, name: &String| {
+        let record = nodes.iter().find(|record| record.node == *node);
+        record.is_none_or(|record| {
+            let mut all = record.file_systems.values();
+            all.any(|one| one.devices.contains(name))
+        })
+    };
     let shares = busy(samples).flat_map(|(node, sample)| {
-        sample.devices.iter().map(move |(name, device)| {
+        let own = sample.devices.iter().filter(|one| behind(node, one.0));
+        own.map(move |(name, device)| {
             let share = device.busy_s / sample.interval_s;
             (format!("{name} of {node}"), share, sample.interval_s)
         })
@@ -171,26 +182,44 @@ fn servers(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
     })
 }
 
-fn waited_for(channels: &BTreeMap<String, ChannelResult>) -> Option<Limit> {
+fn waited_for(channels: &BTreeMap<String, ChannelResult>, nodes: &[NodeRecord]) -> Option<Limit> {
     let waited = |channel: &ChannelResult| channel.blocked_s.filter(|seconds| *seconds > 0.0);
     let all: f64 = channels.values().filter_map(waited).sum();
     let (name, seconds) = channels
         .iter()
         .filter_map(|(name, channel)| Some((name, waited(channel)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let relief = match &**name {
-        "work" | "util" => "a faster local file system for WORK and utility files",
-        _ => "faster storage of permanent data",
+    let storage = nodes.first().and_then(|node| file_system(node, name));
+    let is_local = |name: &str| matches!(name, "work" | "util");
+    let shared = nodes.first().is_some_and(|node| {
+        let others = ["input", "output", "work", "util"];
+        let mut others = others.iter().filter(|one| is_local(one) != is_local(name));
+        storage.is_some() && others.any(|other| file_system(node, other) == storage)
+    });
+    let relief = match is_local(name) {
+        _ if shared => "faster storage, or storage of its own for WORK and utility files",
+        true => "a faster local file system for WORK and utility files",
+        false => "faster storage of permanent data",
     };
+    let place = storage.map_or(String::new(), |storage| {
+        let device = storage.devices.first().unwrap_or(&storage.source);
+        format!(" ({} on {device})", storage.kind)
+    });
     Some(Limit {
         kind: "channel".to_owned(),
-        name: name.clone(),
+        name: format!("{name}{place}"),
         evidence: format!(
             "{:.0} % of the time inside file operations",
             seconds / all * 100.0
         ),
         relief: relief.to_owned(),
     })
+}
+
+/// Where a channel's files lie.
+fn file_system<'a>(node: &'a NodeRecord, channel: &str) -> Option<&'a FileSystemRecord> {
+    let directory = if channel == "input" { "data" } else { channel };
+    node.file_systems.get(directory)
 }
 
 #[cfg(test)]
@@ -229,7 +258,7 @@ mod tests {
     }
 
     fn kind(samples: &[(String, Vec<Sample>)]) -> Option<String> {
-        of_run(samples, &BTreeMap::new()).map(|limit| format!("{} {}", limit.kind, limit.name))
+        of_run(samples, &BTreeMap::new(), &[]).map(|limit| format!("{} {}", limit.kind, limit.name))
     }
 
     #[test]
@@ -250,8 +279,50 @@ mod tests {
             ("input".to_owned(), channel(1.0)),
             ("work".to_owned(), channel(3.0)),
         ]);
-        let limit = of_run(&[], &channels).unwrap();
+        let limit = of_run(&[], &channels, &[]).unwrap();
         assert_eq!((&*limit.kind, &*limit.name), ("channel", "work"));
         assert!(limit.evidence.starts_with("75 %"), "{}", limit.evidence);
+    }
+
+    fn node(devices: [(&str, &str); 2]) -> NodeRecord {
+        let record = |(directory, device): (&str, &str)| {
+            let record = FileSystemRecord {
+                kind: "ext4".to_owned(),
+                devices: vec![device.to_owned()],
+                ..FileSystemRecord::default()
+            };
+            (directory.to_owned(), record)
+        };
+        NodeRecord {
+            node: "n1".to_owned(),
+            file_systems: devices.map(record).into(),
+            ..NodeRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_device_that_the_run_does_not_use_did_not_limit_it() {
+        let busy = sample(0.5, 1.0, 100);
+        let others = [node([("data", "sdb"), ("work", "sdb")])];
+        assert_eq!(of_run(&busy, &BTreeMap::new(), &others), None);
+        let own = [node([("data", "sdb"), ("work", "sda")])];
+        let limit = of_run(&busy, &BTreeMap::new(), &own).unwrap();
+        assert_eq!(limit.name, "sda of n1");
+    }
+
+    #[test]
+    fn a_channel_is_told_with_its_storage() {
+        let waited = ChannelResult {
+            blocked_s: Some(1.0),
+            ..ChannelResult::default()
+        };
+        let channels = BTreeMap::from([("work".to_owned(), waited)]);
+        let shared = [node([("data", "sda"), ("work", "sda")])];
+        let limit = of_run(&[], &channels, &shared).unwrap();
+        assert_eq!(limit.name, "work (ext4 on sda)");
+        assert!(limit.relief.contains("of its own"), "{}", limit.relief);
+        let apart = [node([("data", "sda"), ("work", "sdb")])];
+        let limit = of_run(&[], &channels, &apart).unwrap();
+        assert!(limit.relief.contains("local"), "{}", limit.relief);
     }
 }

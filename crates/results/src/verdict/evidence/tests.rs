@@ -117,6 +117,7 @@ fn verdict(
         aggregate,
         events,
         samples: &[],
+        nodes: &[],
         sustained: None,
         disturbances,
     };
