@@ -1,6 +1,7 @@
 //! From a suite, a request and facts about the host to a plan: pure, so that `--dry-run` and tests
 //! see exactly what a run does.
 
+pub(crate) mod copies;
 mod options;
 
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use base::units::Bytes;
 
 use crate::suite::check::Check;
 use crate::suite::expand::{Choice, datasets, expand, rounded};
-use crate::suite::text::{Format, On, Space, SuiteText};
+use crate::suite::text::{Copies, Format, On, Space, SuiteText};
 use crate::suite::validate::parameters;
 use crate::suite::{self, Suite, mix};
 
@@ -32,6 +33,10 @@ pub struct Request {
     pub mix: BTreeMap<String, u64>,
     /// How outputs are verified.
     pub verify: Verify,
+    /// What further copies of the same data are; `None` = what the suite says.
+    pub copies: Option<Copies>,
+    /// Batches side by side.
+    pub lanes: u32,
 }
 
 /// How outputs are verified.
@@ -140,6 +145,8 @@ pub struct Plan {
     pub concurrency: Option<usize>,
     /// What the other channels hold at the peak, as multiples of the input.
     pub space: Space,
+    /// The paper's share of WORK and utility files in all bytes, from and to.
+    pub work_util_share: Option<[f64; 2]>,
     /// Only large files, to push storage to its limit: throughput can be judged.
     pub saturating: bool,
     /// Demonstration scale: no verdict.
@@ -158,6 +165,10 @@ pub struct Plan {
     pub options: BTreeMap<String, String>,
     /// How outputs are verified.
     pub verify: Verify,
+    /// What further copies of the same data are.
+    pub copies: Copies,
+    /// Batches side by side, each with inputs and outputs of its own.
+    pub lanes: u32,
     /// What was changed against the suite, and why.
     pub notes: Vec<String>,
     /// Data sets to stage.
@@ -177,6 +188,10 @@ pub struct PlannedDataset {
     pub recipe: (String, String),
     /// Seed of this data set.
     pub seed: u64,
+    /// Copies of the same data before it in its batch: 0 for the first one.
+    pub replica: u64,
+    /// Which of the batches side by side reads it, from 1.
+    pub lane: u32,
     /// Rows.
     pub rows: u64,
     /// Bytes of a row of a data set.
@@ -211,6 +226,8 @@ pub struct PlannedJob {
     pub persona: Option<String>,
     /// Program text.
     pub program: String,
+    /// Which of the batches side by side it belongs to, from 1.
+    pub lane: u32,
     /// Places of the data that it reads.
     pub inputs: Vec<usize>,
     /// Macro variables.
@@ -263,7 +280,7 @@ impl Plan {
         let reads = |place: usize, set: &PlannedDataset| {
             let checks = |job: &PlannedJob| {
                 let mut inputs = job.checks.iter().filter_map(Check::input);
-                inputs.any(|name| name.eq_ignore_ascii_case(&set.name))
+                job.lane == set.lane && inputs.any(|name| name.eq_ignore_ascii_case(&set.name))
             };
             let mut jobs = self.jobs.iter();
             jobs.any(|job| job.inputs.contains(&place) || checks(job))
@@ -317,6 +334,7 @@ pub enum Error {
 /// Makes the plan, or says why it cannot be carried out.
 pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, Error> {
     options::check(request)?;
+    copies::check(request.lanes)?;
     let demonstration = request.scale == Scale::Demonstration;
     let text = &suite.text;
     let mut choice = Choice {
@@ -328,7 +346,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         mix: BTreeMap::new(),
     };
     let scale_reason;
-    (choice.scale, scale_reason) = choose_scale(suite, request.scale, &choice, host)?;
+    (choice.scale, scale_reason) = choose_scale(suite, request, &choice, host)?;
     let users = users(suite, &choice, request)?;
     choice.mix.clone_from(&request.mix);
     let expanded = expand(suite, &choice);
@@ -345,6 +363,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         parameters: choice.parameters,
         variant: request.variant.clone(),
         space: space(text, request),
+        work_util_share: text.channels.work_util_share,
         saturating: text
             .datasets
             .iter()
@@ -358,6 +377,8 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         memory: host.memory,
         options: options::of_suite(text, request)?,
         verify: request.verify,
+        copies: request.copies.unwrap_or(text.copies),
+        lanes: request.lanes,
         notes: Vec::new(),
         jobs: expanded.jobs,
         datasets: expanded.datasets,
@@ -369,6 +390,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         }
         plan.notes.push(mixed(&users, &request.mix));
     }
+    copies::make(&mut plan);
     plan.qualifying = plan.input_bytes().0 >= 3 * host.memory.0;
     note_sizes(text, &mut plan);
     note_places(text, host, &mut plan);
@@ -527,7 +549,7 @@ fn note_places(text: &SuiteText, host: &HostFacts, plan: &mut Plan) {
 
 fn choose_scale(
     suite: &Suite,
-    scale: Scale,
+    request: &Request,
     at_1: &Choice,
     host: &HostFacts,
 ) -> Result<(f64, String), Error> {
@@ -536,7 +558,7 @@ fn choose_scale(
         .into_iter()
         .filter(|set| !set.fixed);
     let paper_total = scaled.map(|set| set.bytes().0 as f64).sum::<f64>().max(1.0);
-    match scale {
+    match request.scale {
         Scale::Factor(factor) if factor > 0.0 && factor <= 1000.0 => {
             Ok((factor, format!("scale {factor} was asked for")))
         }
@@ -562,7 +584,8 @@ fn choose_scale(
                 .iter()
                 .map(|space| 0.9 * space.free.0 as f64 / space.share(suite.text.space).max(1e-3))
                 .fold(f64::INFINITY, f64::min)
-                * 0.98;
+                * 0.98
+                / f64::from(request.lanes.max(1));
             let total = wanted.min(room);
             let reason = if room >= wanted {
                 format!("auto: 3.1 times the memory of {}", host.memory)
@@ -625,6 +648,8 @@ pub(crate) mod tests {
             options: BTreeMap::new(),
             mix: BTreeMap::new(),
             verify: Verify::Full,
+            copies: None,
+            lanes: 1,
         }
     }
 

@@ -299,6 +299,9 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
         pace: config.pace.as_ref().map(|pace| pace.asked.clone()),
         pacing: config.pace.as_ref().map(|pace| pace.record.clone()),
         ceiling: config.ceiling.clone(),
+        lanes: plan.lanes,
+        copies: plan.copied(),
+        work_util_share: plan.work_util_share,
         sizes: Vec::new(),
         jobs: plan
             .jobs
@@ -566,6 +569,14 @@ impl Run<'_> {
         self.batch.store(batch, Ordering::Relaxed);
     }
 
+    /// Where one of the batches side by side makes its outputs.
+    fn output_of(&self, lane: u32) -> PathBuf {
+        match lane {
+            0 | 1 => self.output(),
+            later => self.output().join(format!("lane{later}")),
+        }
+    }
+
     /// Where the batch that runs makes its outputs.
     fn output(&self) -> PathBuf {
         match self.config.duration {
@@ -581,9 +592,11 @@ impl Run<'_> {
 
     fn launch_batch(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         let plan = &self.config.plan;
-        let output = self.output();
-        let action = format!("make {}", output.display());
-        fs::create_dir_all(&output).map_err(failed(action))?;
+        for lane in 1..=plan.lanes.max(1) {
+            let output = self.output_of(lane);
+            let action = format!("make {}", output.display());
+            fs::create_dir_all(&output).map_err(failed(action))?;
+        }
         let starts = plan
             .jobs
             .iter()
@@ -720,7 +733,8 @@ impl Run<'_> {
         let program = own.join("program.sas");
         fs::write(&program, &job.program)
             .map_err(failed(format!("write {}", program.display())))?;
-        let mut command = self.exec(&own, "job", &program);
+        let at = [self.stage.of_lane(job.lane), self.output_of(job.lane)];
+        let mut command = self.exec(&own, "job", &program, &at);
         let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
         flag("--print", text(&own.join("job.lst")));
         flag("--live", text(&self.board.live().path()));
@@ -732,10 +746,9 @@ impl Run<'_> {
                 flag("--pace-table", text(file));
             }
         }
-        let output = self.output();
-        let directories = DIRECTORIES.iter().zip([self.stage.directory(), &output]);
+        let directories = DIRECTORIES.iter().zip(&at);
         for (name, value) in &job.symbols {
-            let put_in = |value: String, (word, path): (&&str, &Path)| {
+            let put_in = |value: String, (word, path): (&&str, &PathBuf)| {
                 value.replace(&format!("{{{word}}}"), &text(path))
             };
             let value = directories.clone().fold(value.clone(), put_in);
@@ -760,16 +773,22 @@ impl Run<'_> {
         })
     }
 
-    /// The command that runs a program on this run's directories; `name` is that of its log.
-    fn exec(&self, own: &Path, name: &str, program: &Path) -> Vec<String> {
+    /// The command that runs a program on this run's directories, with these of IN and OUT; `name` is that
+    /// of its log.
+    fn exec(
+        &self,
+        own: &Path,
+        name: &str,
+        program: &Path,
+        [input, output]: &[PathBuf; 2],
+    ) -> Vec<String> {
         let directories = &self.config.directories;
         let mut command = vec![text(&self.config.program), "exec".to_owned(), text(program)];
         let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
-        flag("--libname", format!("in={}", text(self.stage.directory())));
+        flag("--libname", format!("in={}", text(input)));
         // Indexes of the inputs are made before there are outputs.
-        let output = self.output();
         if output.is_dir() {
-            flag("--libname", format!("out={}", text(&output)));
+            flag("--libname", format!("out={}", text(output)));
         }
         flag("--work", text(&directories.work));
         flag("--util", text(&directories.util));
@@ -781,12 +800,18 @@ impl Run<'_> {
         command
     }
 
-    /// Runs a small program of the checker in the engine.
-    fn execute(&self, folder: &Path, name: &str, program: &str) -> Result<Executed, String> {
+    /// Runs a small program of the checker in the engine, with these directories of IN and OUT.
+    fn execute(
+        &self,
+        folder: &Path,
+        name: &str,
+        program: &str,
+        at: &[PathBuf; 2],
+    ) -> Result<Executed, String> {
         let path = folder.join(format!("{name}.sas"));
         let explain = |error: io::Error| format!("failed to run {}: {error}", path.display());
         fs::write(&path, program).map_err(explain)?;
-        let mut command = self.exec(folder, name, &path);
+        let mut command = self.exec(folder, name, &path, at);
         command.push("--row-hashes".to_owned());
         let mut child = Command::new(&command[0]);
         child.args(&command[1..]).stdin(Stdio::null());
@@ -829,8 +854,13 @@ impl Run<'_> {
             "proc datasets lib=in nolist;\n  modify {name};\n{}quit;\n",
             creates.concat()
         );
-        debug_assert_eq!(folder, self.stage.directory());
-        self.execute(self.directory.path(), &format!("index_{name}"), &program)
+        // Data of batches side by side are indexed at the same time.
+        let lane = folder
+            .strip_prefix(self.stage.directory())
+            .unwrap_or(folder);
+        let own = format!("index_{name}{}", lane.display());
+        let at = [folder.to_owned(), self.output()];
+        self.execute(self.directory.path(), &own, &program, &at)
             .map(|_| ())
             .map_err(io::Error::other)
     }

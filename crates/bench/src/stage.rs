@@ -139,14 +139,22 @@ impl Stage {
         &self.directory
     }
 
-    /// The file of staged data.
-    pub fn path(&self, dataset: &PlannedDataset) -> PathBuf {
-        self.directory.join(file_name(dataset))
+    /// Where the data of a batch are: each of those side by side has all of its own.
+    pub fn of_lane(&self, lane: u32) -> PathBuf {
+        match lane {
+            0 | 1 => self.directory.clone(),
+            later => self.directory.join(format!("lane{later}")),
+        }
     }
 
-    /// What is known of a staged data set.
-    pub fn staged(&self, name: &str) -> Option<Staged> {
-        self.lock().get(name).cloned()
+    /// The file of staged data.
+    pub fn path(&self, dataset: &PlannedDataset) -> PathBuf {
+        self.of_lane(dataset.lane).join(file_name(dataset))
+    }
+
+    /// What is known of a staged data set of a batch.
+    pub fn staged(&self, lane: u32, name: &str) -> Option<Staged> {
+        self.lock().get(&key(lane, name)).cloned()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Staged>> {
@@ -157,7 +165,7 @@ impl Stage {
 
     /// True if the file that the plan wants is there, as far as its length and record tell.
     fn is_in_place(&self, plan: &Plan, dataset: &PlannedDataset) -> bool {
-        let Some(known) = self.staged(&dataset.name) else {
+        let Some(known) = self.staged(dataset.lane, &dataset.name) else {
             return false;
         };
         let shape = Shape {
@@ -227,13 +235,16 @@ impl Stage {
         stop: &AtomicBool,
     ) -> io::Result<()> {
         let path = self.path(dataset);
-        let beside = self.directory.join(format!("{}.lck", file_name(dataset)));
-        self.forget(&dataset.name)?;
+        let folder = self.of_lane(dataset.lane);
+        let beside = folder.join(format!("{}.lck", file_name(dataset)));
+        let key = key(dataset.lane, &dataset.name);
+        self.forget(&key)?;
+        fs::create_dir_all(&folder)?;
         let made = write(plan, dataset, &beside, progress, stop)
             .and_then(|staged| fs::rename(&beside, &path).map(|()| staged))
             .and_then(|staged| self.index(dataset, make_indexes, staged));
         match made {
-            Ok(staged) => self.remember(&dataset.name, staged),
+            Ok(staged) => self.remember(&key, staged),
             Err(error) => {
                 // What was left behind is of no use; the first error is what counts.
                 let _ = fs::remove_file(&beside);
@@ -251,11 +262,12 @@ impl Stage {
         staged: Staged,
     ) -> io::Result<Staged> {
         // That of a data set which was here before says nothing of this one.
-        let _ = fs::remove_file(self.directory.join(format!("{}.sas7bndx", dataset.name)));
+        let folder = self.of_lane(dataset.lane);
+        let _ = fs::remove_file(folder.join(format!("{}.sas7bndx", dataset.name)));
         if dataset.indexes.is_empty() {
             return Ok(staged);
         }
-        make_indexes(&self.directory, &dataset.name, &dataset.indexes)?;
+        make_indexes(&folder, &dataset.name, &dataset.indexes)?;
         Ok(Staged {
             indexes: dataset.indexes.clone(),
             file_bytes: fs::metadata(self.path(dataset))?.len(),
@@ -264,17 +276,17 @@ impl Stage {
     }
 
     /// What is about to be made anew is not known until it is whole.
-    fn forget(&self, name: &str) -> io::Result<()> {
+    fn forget(&self, key: &str) -> io::Result<()> {
         let mut manifest = self.lock();
-        if manifest.remove(name).is_none() {
+        if manifest.remove(key).is_none() {
             return Ok(());
         }
         self.write_manifest(&manifest)
     }
 
-    fn remember(&self, name: &str, staged: Staged) -> io::Result<()> {
+    fn remember(&self, key: &str, staged: Staged) -> io::Result<()> {
         let mut manifest = self.lock();
-        manifest.insert(name.to_owned(), staged);
+        manifest.insert(key.to_owned(), staged);
         self.write_manifest(&manifest)
     }
 
@@ -297,6 +309,14 @@ fn recipe_hash(text: &str) -> String {
     let mut hash = RowHash::default();
     hash.add(text.as_bytes());
     format!("{:016x}", hash.sum)
+}
+
+/// The manifest's name of a data set.
+fn key(lane: u32, name: &str) -> String {
+    match lane {
+        0 | 1 => name.to_owned(),
+        later => format!("lane{later}/{name}"),
+    }
 }
 
 fn file_name(dataset: &PlannedDataset) -> String {

@@ -116,6 +116,10 @@ pub struct RunArgs {
     /// Seed of the data: the same seed gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// What copies of the same data are that streams and batches read side by side: identical, as in the
+    /// papers, or distinct, from seeds of their own [default: as the suite says]
+    #[arg(long, value_name = "identical|distinct", value_parser = sizes::copies)]
+    pub copies: Option<bench::suite::text::Copies>,
     /// The pace of the jobs' steps
     #[command(flatten)]
     pub pace: PaceArgs,
@@ -351,6 +355,10 @@ pub struct StageArgs {
     /// Seed of the data: the same seed gives the same bytes
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// What copies of the same data are that streams and batches read side by side: identical, as in the
+    /// papers, or distinct, from seeds of their own [default: as the suite says]
+    #[arg(long, value_name = "identical|distinct", value_parser = sizes::copies)]
+    pub copies: Option<bench::suite::text::Copies>,
 }
 
 /// Arguments of `mark`.

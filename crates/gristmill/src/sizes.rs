@@ -85,6 +85,16 @@ pub fn verify(text: &str) -> Result<bench::plan::Verify, String> {
     found.ok_or_else(|| "needs full, sample or off".to_owned())
 }
 
+/// `--copies`.
+pub fn copies(text: &str) -> Result<bench::suite::text::Copies, String> {
+    use bench::suite::text::Copies;
+    let known = [Copies::Identical, Copies::Distinct];
+    let found = known
+        .into_iter()
+        .find(|one| text.eq_ignore_ascii_case(one.name()));
+    found.ok_or_else(|| "needs identical or distinct".to_owned())
+}
+
 /// A time: `90`, `90s`, `30m`, `2h`, `1d`.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let explain = || "needs a time above 0, such as 90s, 30m, 2h or 1d".to_owned();

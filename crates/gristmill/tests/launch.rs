@@ -172,12 +172,6 @@ fn a_ladder_raises_the_load() {
         .map(|run| run.plan().unwrap().jobs.len())
         .collect();
     assert_eq!(jobs, [1, 3]);
-    let refused = site
-        .command(&["run", "multiuser", "--ladder", "1,2"])
-        .output()
-        .unwrap();
-    assert_eq!(refused.status.code(), Some(3));
-    assert!(text(&refused.stderr).contains("multiuser is its own"));
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! ```
 
 mod directory;
+mod staged;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,6 +19,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use directory::{Error, RunDirectory};
+
+pub use staged::{CopiesRecord, FileSize};
 
 /// What was planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,6 +98,15 @@ pub struct RunPlan {
     /// What the same jobs do on tmpfs; absent if that was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Ceiling>,
+    /// Batches that ran side by side, each with inputs, WORK and outputs of its own.
+    #[serde(default = "one_lane", skip_serializing_if = "is_one")]
+    pub lanes: u32,
+    /// Staged files that stand for the same data; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<CopiesRecord>,
+    /// The paper's share of WORK and utility files in all bytes, from and to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_util_share: Option<[f64; 2]>,
     /// Sizes of the staged files; empty in runs of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<FileSize>,
@@ -148,25 +160,6 @@ pub struct Ceiling {
     pub real_s: BTreeMap<String, f64>,
 }
 
-/// Sizes of one staged file; what was not looked at is absent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct FileSize {
-    /// Name of the data set.
-    pub name: String,
-    /// Bytes without SAS compression, apparent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plain_bytes: Option<u64>,
-    /// Bytes with COMPRESS=BINARY, apparent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub binary_bytes: Option<u64>,
-    /// Bytes that the file system allocated, of the file that was staged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub allocated_bytes: Option<u64>,
-    /// Bytes of the compressed file after compression by hardware, as estimated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hardware_bytes: Option<u64>,
-}
-
 /// A job as planned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobPlan {
@@ -191,6 +184,18 @@ pub struct JobPlan {
 
 const fn one() -> f64 {
     1.0
+}
+
+const fn one_lane() -> u32 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the shape that serde wants"
+)]
+const fn is_one(lanes: &u32) -> bool {
+    *lanes == 1
 }
 
 const fn yes() -> bool {

@@ -282,6 +282,12 @@ fn configuration(plan: &RunPlan) -> BTreeMap<String, String> {
             format!("{} ({})", pacing.table, pacing.table_date),
         );
     }
+    if let Some(copies) = &plan.copies {
+        put("copies", copies.kind.clone());
+    }
+    if plan.lanes > 1 {
+        put("batches side by side", plan.lanes.to_string());
+    }
     put("cold", plan.cold.to_string());
     put("cores", plan.cores.to_string());
     put("node", plan.node.clone());

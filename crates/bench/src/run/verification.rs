@@ -25,10 +25,12 @@ impl Run<'_> {
             self.verify_replaced(batch)?;
         }
         self.set_batch(last);
-        let execute =
-            |folder: &Path, name: &str, program: &str| self.execute(folder, name, program);
-        let output = self.output();
-        let mut checker = Checker::new(&self.stage, &output, &execute);
+        let places = |lane: u32| [self.stage.of_lane(lane), self.output_of(lane)];
+        let execute = |lane: u32, folder: &Path, name: &str, program: &str| {
+            self.execute(folder, name, program, &places(lane))
+        };
+        let output = |lane: u32| self.output_of(lane);
+        let mut checker = Checker::new(plan, &self.stage, &output, &execute);
         // Jobs of the same entry run the same program.
         let mut seen = BTreeSet::new();
         let mut jobs = plan.jobs.clone();
@@ -88,7 +90,7 @@ impl Run<'_> {
             if dataset.format == Format::Csv {
                 continue;
             }
-            let Some(staged) = self.stage.staged(&dataset.name) else {
+            let Some(staged) = self.stage.staged(dataset.lane, &dataset.name) else {
                 continue;
             };
             let name = format!("in.{}", dataset.name);

@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::pattern::{self, Values};
 use super::text::{Dataset, Job, LaunchOf, Mix, Rule};
 use super::{Suite, Wrong, check, mix};
-use crate::plan::{PlannedDataset, PlannedJob};
+use crate::plan::{self, PlannedDataset, PlannedJob};
 
 /// What a run chose.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,6 +182,8 @@ impl Expanded {
                         entry,
                         recipe: (dataset.recipe.get_ref().clone(), text.clone()),
                         seed: choice.seed.wrapping_add(dataset.seed.unwrap_or(position)),
+                        replica: 0,
+                        lane: 1,
                         rows: rows(dataset, choice, row_bytes),
                         row_bytes,
                         fixed: dataset.fixed,
@@ -260,25 +262,7 @@ impl Expanded {
                 job.offset_s = spread * place as f64 / total;
             }
         }
-        self.sort_jobs();
-    }
-
-    /// By offset; `follows` names places.
-    fn sort_jobs(&mut self) {
-        let mut order: Vec<usize> = (0..self.jobs.len()).collect();
-        order.sort_by(|left, right| {
-            self.jobs[*left]
-                .offset_s
-                .total_cmp(&self.jobs[*right].offset_s)
-        });
-        let mut places = vec![0; order.len()];
-        for (new, old) in order.iter().enumerate() {
-            places[*old] = new;
-        }
-        self.jobs = order.iter().map(|old| self.jobs[*old].clone()).collect();
-        for job in &mut self.jobs {
-            job.follows = job.follows.map(|old| places[old]);
-        }
+        plan::copies::sort(&mut self.jobs);
     }
 
     /// The launches of an entry, in order.
@@ -369,6 +353,7 @@ impl Expanded {
             class: job.class.as_ref().map(|name| name.get_ref().clone()),
             persona: job.persona.as_ref().map(|name| name.get_ref().clone()),
             program: program.cloned().unwrap_or_default(),
+            lane: 1,
             inputs,
             symbols,
             options: job

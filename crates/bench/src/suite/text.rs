@@ -21,6 +21,9 @@ pub struct SuiteText {
     /// How several nodes share the work.
     #[serde(default)]
     pub distribution: Distribution,
+    /// What further copies of the same data are.
+    #[serde(default)]
+    pub copies: Copies,
     /// SORTSIZE of a job is reduced until its largest input is this many times as large.
     pub file_per_sortsize_min: Option<u64>,
     /// SAS options of every job; an empty value is a bare name.
@@ -66,6 +69,27 @@ pub enum Distribution {
     PerNode,
     /// All nodes share one set of jobs, inputs and outputs.
     Spread,
+}
+
+/// What further copies of the same data are: those of other streams, and of batches side by side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copies {
+    /// The same bytes, written once more.
+    #[default]
+    Identical,
+    /// Of seeds of their own: other values of the same kind.
+    Distinct,
+}
+
+impl Copies {
+    /// The word in suite.toml, flags and records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Identical => "identical",
+            Self::Distinct => "distinct",
+        }
+    }
 }
 
 /// Options that replace those of the suite.

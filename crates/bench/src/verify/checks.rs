@@ -12,12 +12,16 @@ use base::rowhash::RowHash;
 use sas7bdat::{Kind, Metadata, trim_blanks};
 
 use super::{Order, open, read_rows, sorted_same_rows};
-use crate::plan::PlannedJob;
+use crate::plan::{Plan, PlannedJob};
 use crate::stage::{Stage, Staged};
 use crate::suite::check::{Check, Counted, Expected};
+use crate::suite::text::Copies;
 
-/// Runs a program of the checker on IN and OUT; the folder keeps it with its log. Returns the log.
-pub type Execute<'a> = dyn Fn(&Path, &str, &str) -> Result<Executed, String> + 'a;
+/// Runs a program of the checker on IN and OUT of a batch; the folder keeps it with its log. Returns the log.
+pub type Execute<'a> = dyn Fn(u32, &Path, &str, &str) -> Result<Executed, String> + 'a;
+
+/// Which outputs must be equal: of one check of an entry, and of the same data.
+type Equals = (usize, usize, Vec<(u32, u64)>);
 
 /// What a program of the checker left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,25 +34,38 @@ pub struct Executed {
 
 /// Checks jobs one by one.
 pub struct Checker<'a> {
+    plan: &'a Plan,
     stage: &'a Stage,
-    output: &'a Path,
+    output_of: &'a dyn Fn(u32) -> PathBuf,
     execute: &'a Execute<'a>,
-    /// Answers of programs by their text: several jobs ask the same of an input.
-    answers: HashMap<String, Executed>,
+    /// The batch, of those side by side, to which the job at work belongs.
+    lane: u32,
+    /// Where it makes its outputs.
+    output: PathBuf,
+    /// Answers of programs by batch and text: several jobs ask the same of an input.
+    answers: HashMap<(u32, String), Executed>,
     /// The first output of its kind, which the others must equal.
-    firsts: HashMap<(usize, usize), PathBuf>,
+    firsts: HashMap<Equals, PathBuf>,
 }
 
 /// What is wrong, or why it could not be found out.
 type Findings = Result<Vec<String>, String>;
 
 impl<'a> Checker<'a> {
-    /// For outputs in a folder.
-    pub fn new(stage: &'a Stage, output: &'a Path, execute: &'a Execute<'a>) -> Self {
+    /// For outputs in the folder of each batch.
+    pub fn new(
+        plan: &'a Plan,
+        stage: &'a Stage,
+        output_of: &'a dyn Fn(u32) -> PathBuf,
+        execute: &'a Execute<'a>,
+    ) -> Self {
         Self {
+            plan,
             stage,
-            output,
+            output_of,
             execute,
+            lane: 1,
+            output: output_of(1),
             answers: HashMap::new(),
             firsts: HashMap::new(),
         }
@@ -56,6 +73,8 @@ impl<'a> Checker<'a> {
 
     /// What is wrong with the outputs of a job; `folder` is the job's in the run directory.
     pub fn check(&mut self, job: &PlannedJob, folder: &Path) -> Vec<String> {
+        self.lane = job.lane;
+        self.output = (self.output_of)(job.lane);
         let mut findings = Vec::new();
         for check in &job.checks {
             match self.one(job, check, folder) {
@@ -129,17 +148,24 @@ impl<'a> Checker<'a> {
                 dataset,
                 digits,
                 place,
-            } => self.equal_launches((job.entry, *place), dataset, *digits),
+            } => {
+                let of = (job.entry, *place, self.own_data(job));
+                self.equal_launches(of, dataset, *digits)
+            }
         }
     }
 
+    /// Which copies of its data a job read, where that makes a difference.
+    fn own_data(&self, job: &PlannedJob) -> Vec<(u32, u64)> {
+        if self.plan.copies == Copies::Identical {
+            return Vec::new();
+        }
+        let inputs = job.inputs.iter().map(|at| &self.plan.datasets[*at]);
+        inputs.map(|set| (set.lane, set.replica)).collect()
+    }
+
     /// Compares an output with that of the first launch that left one.
-    fn equal_launches(
-        &mut self,
-        place: (usize, usize),
-        dataset: &str,
-        digits: Option<u32>,
-    ) -> Findings {
+    fn equal_launches(&mut self, place: Equals, dataset: &str, digits: Option<u32>) -> Findings {
         let path = self.evicted(dataset)?;
         if !path.exists() {
             return Err(format!("{}: there is no such file", path.display()));
@@ -162,7 +188,7 @@ impl<'a> Checker<'a> {
 
     fn staged(&self, name: &str) -> Result<Staged, String> {
         self.stage
-            .staged(name)
+            .staged(self.lane, name)
             .ok_or_else(|| format!("{name} is not among the staged data"))
     }
 
@@ -273,12 +299,13 @@ impl<'a> Checker<'a> {
 
     /// Runs a program, or remembers what it said.
     fn ask(&mut self, program: &str, folder: &Path) -> Result<Executed, String> {
-        if let Some(known) = self.answers.get(program) {
+        let question = (self.lane, program.to_owned());
+        if let Some(known) = self.answers.get(&question) {
             return Ok(known.clone());
         }
         let name = format!("check{}", self.answers.len() + 1);
-        let executed = (self.execute)(folder, &name, program)?;
-        self.answers.insert(program.to_owned(), executed.clone());
+        let executed = (self.execute)(self.lane, folder, &name, program)?;
+        self.answers.insert(question, executed.clone());
         Ok(executed)
     }
 
@@ -308,7 +335,7 @@ impl<'a> Checker<'a> {
         let explain = |error: io::Error| format!("{}: {error}", self.output.display());
         let start = start.to_ascii_lowercase();
         let mut there = BTreeSet::new();
-        for entry in fs::read_dir(self.output).map_err(explain)? {
+        for entry in fs::read_dir(&self.output).map_err(explain)? {
             let name = entry.map_err(explain)?.file_name();
             let name = name.to_string_lossy();
             if let Some(name) = name

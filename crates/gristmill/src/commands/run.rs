@@ -15,6 +15,7 @@ use base::units::Bytes;
 use bench::plan::{FreeSpace, HostFacts, Plan, Request, Scale, Use};
 use bench::run::{Config, Directories, Outcome};
 use bench::suite::Suite;
+use bench::suite::text::Distribution;
 use bench::{marker, plan, suite};
 use results::run::{RunResult, Series, Verdict};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -31,15 +32,20 @@ use crate::ui;
 pub fn run(args: &RunArgs) -> Result<Exit> {
     let suite = suite::find(&args.suite)?;
     let directories = directories(args)?;
-    let rungs = rungs(args, &suite)?;
+    let mut rungs = rungs(args, &suite)?;
+    settle_scale(args, &suite, &directories, &mut rungs)?;
+    let rungs = rungs;
     // A file with mistakes is refused before anything is done.
     super::report::thresholds(args.thresholds.as_deref())?;
     super::pace::of_run(&args.pace)?;
-    if args.dry_run {
-        for rung in rungs {
-            let plan = planned(args, &suite, &directories, &rung)?;
+    // A load that does not fit is refused before the smaller ones are run.
+    for rung in &rungs {
+        let plan = planned(args, &suite, &directories, rung)?;
+        if args.dry_run {
             ui::data(&dry_run::describe(&plan, &directories));
         }
+    }
+    if args.dry_run {
         return Ok(Exit::Good);
     }
     let stop = stop_on_signals()?;
@@ -108,9 +114,11 @@ enum Rung {
     Same,
     /// At some load.
     Load {
-        /// The parameter that is the load.
-        parameter: &'static str,
+        /// The parameter that is the load; `None`: batches side by side.
+        parameter: Option<&'static str>,
         load: u64,
+        /// Instead of the one asked for.
+        scale: Option<f64>,
     },
     /// With a value of a SAS option.
     Option { name: String, value: String },
@@ -149,18 +157,46 @@ fn rungs(args: &RunArgs, suite: &Suite) -> Result<Vec<Rung>> {
         return Ok((0..args.repeat.unwrap_or(1)).map(|_| Rung::Same).collect());
     }
     let has = |name: &&str| suite.text.parameters.contains_key(*name);
-    let Some(parameter) = ["jobs", "concurrency"].into_iter().find(|name| has(name)) else {
+    let parameter = ["jobs", "concurrency"].into_iter().find(|name| has(name));
+    if parameter.is_none() && suite.text.distribution == Distribution::Spread {
         bail!(
-            "--ladder: the load of the suite {} is its own; suites with a parameter jobs or \
-             concurrency can be run at rising load",
+            "--ladder: the jobs of the suite {} share one set of outputs, so that batches cannot run side by \
+             side; give it a parameter jobs or concurrency",
             suite.text.name.get_ref()
         );
-    };
+    }
     let rung = |load: &u64| {
         let load = *load;
-        Rung::Load { parameter, load }
+        let scale = None;
+        Rung::Load {
+            parameter,
+            load,
+            scale,
+        }
     };
     Ok(args.ladder.iter().map(rung).collect())
+}
+
+/// Batches side by side are as large in all runs: with --scale auto, as those of the most that are to run.
+fn settle_scale(
+    args: &RunArgs,
+    suite: &Suite,
+    directories: &Directories,
+    rungs: &mut [Rung],
+) -> Result<()> {
+    let batches =
+        |rung: &&Rung| matches!(rung, Rung::Load { parameter, .. } if parameter.is_none());
+    let most = rungs.iter().filter(batches).max_by_key(|rung| rung.load());
+    let Some(most) = most.filter(|_| args.scale == Some(Scale::Auto)) else {
+        return Ok(());
+    };
+    let settled = planned(args, suite, directories, most)?.scale;
+    for rung in rungs {
+        if let Rung::Load { scale, .. } = rung {
+            *scale = Some(settled);
+        }
+    }
+    Ok(())
 }
 
 /// Round after round each value once, each round beginning with the next one: what comes first has no advantage.
@@ -193,17 +229,27 @@ pub(super) fn sas_options(given: &[(String, Option<String>)]) -> BTreeMap<String
 fn request(args: &RunArgs, rung: &Rung) -> Request {
     let mut parameters = parameters(args);
     let mut options = sas_options(&args.option);
+    let mut lanes = 1;
+    let mut scale = args.scale.unwrap_or(Scale::Demonstration);
     match rung {
         Rung::Same => {}
-        Rung::Load { parameter, load } => {
-            parameters.insert((*parameter).to_owned(), *load);
+        Rung::Load {
+            parameter,
+            load,
+            scale: settled,
+        } => {
+            match parameter {
+                Some(name) => _ = parameters.insert((*name).to_owned(), *load),
+                None => lanes = u32::try_from(*load).unwrap_or(u32::MAX),
+            }
+            scale = settled.map_or(scale, Scale::Factor);
         }
         Rung::Option { name, value } => {
             options.insert(name.clone(), value.clone());
         }
     }
     Request {
-        scale: args.scale.unwrap_or(Scale::Demonstration),
+        scale,
         time_scale: args.time_scale,
         parameters,
         variant: args.variant.clone(),
@@ -211,6 +257,8 @@ fn request(args: &RunArgs, rung: &Rung) -> Request {
         options,
         mix: args.mix.iter().cloned().collect(),
         verify: args.verify,
+        copies: args.copies,
+        lanes,
     }
 }
 

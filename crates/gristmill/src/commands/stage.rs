@@ -42,6 +42,8 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         options: sas_options(&args.option),
         mix: BTreeMap::new(),
         verify: Verify::Off,
+        copies: args.copies,
+        lanes: 1,
     };
     let plan = plan::plan(&suite, &request, &host).context("failed to plan the stage")?;
     let (files, bytes) = (plan.datasets.len(), plan.input_bytes());

@@ -60,6 +60,8 @@ fn planned(suite: &Suite, scale: Scale) -> Result<Plan> {
         options: BTreeMap::new(),
         mix: BTreeMap::new(),
         verify: Verify::Full,
+        copies: None,
+        lanes: 1,
     };
     Ok(plan::plan(suite, &request, &host)?)
 }

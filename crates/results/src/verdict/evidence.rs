@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::assemble::disturbance::beyond_limits;
 use crate::node::NodeRecord;
 use crate::run::{
-    Aggregate, ChannelResult, Disturbance, Event, EventKind, JobResult, Limit, RunPlan,
-    SustainedPeak, Verdict,
+    Aggregate, ChannelResult, CopiesRecord, Disturbance, Event, EventKind, JobResult, Limit,
+    RunPlan, SustainedPeak, Verdict,
 };
 use crate::sample::Sample;
 use crate::thresholds::{Measure, Thresholds};
@@ -292,7 +292,9 @@ fn spread(facts: &Facts<'_>) -> Measured {
         let Some(real_s) = job.real_s.filter(|real_s| *real_s >= SPREAD_REAL_S_MIN) else {
             continue;
         };
-        let stem = job.name.trim_end_matches(|c: char| c.is_ascii_digit());
+        // Batches side by side have names that end in `.2` and so on.
+        let name = job.name.split('.').next().unwrap_or_default();
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         // Ten seconds apart is not together.
         let together = format!("{stem} {:?} {:.0}", job.class, plan.offset_s / 10.0);
         let group = groups.entry((together, plan.input_bytes)).or_default();
@@ -413,7 +415,26 @@ fn remarks(plan: &RunPlan) -> Vec<String> {
         .into_iter()
         .chain(replaced)
         .map(str::to_owned)
+        .chain(plan.copies.as_ref().map(copies))
         .collect()
+}
+
+/// What storage that deduplicates makes of the copies.
+fn copies(of: &CopiesRecord) -> String {
+    let CopiesRecord {
+        files, of_files, ..
+    } = of;
+    let gigabytes = of.bytes as f64 / 1e9;
+    if of.kind == "identical" {
+        return format!(
+            "{files} of {of_files} staged files ({gigabytes:.2} GB) are identical copies of others, which \
+             flatters storage that deduplicates (--copies distinct makes them differ)"
+        );
+    }
+    format!(
+        "{files} of {of_files} staged files ({gigabytes:.2} GB) are copies from seeds of their own, which do not \
+         deduplicate"
+    )
 }
 
 /// Why the figures say nothing of the storage, if they do not.

@@ -134,6 +134,8 @@ fn planned(args: &TradeoffArgs, suite: &Suite, row: &Row, at: &Directories) -> R
         options: BTreeMap::new(),
         mix: BTreeMap::new(),
         verify: Verify::Full,
+        copies: None,
+        lanes: 1,
     };
     let mut host = host_facts(None, suite.text.name.get_ref(), at)?;
     // What the whole suite needs does not matter here.

@@ -37,6 +37,9 @@ fn plan() -> RunPlan {
         pace: None,
         pacing: None,
         ceiling: None,
+        lanes: 1,
+        copies: None,
+        work_util_share: None,
         sizes: Vec::new(),
         jobs: vec![JobPlan {
             name: "j".to_owned(),
