@@ -3,6 +3,7 @@
 
 pub(crate) mod copies;
 mod options;
+mod space;
 
 use std::collections::BTreeMap;
 
@@ -10,9 +11,11 @@ use base::units::Bytes;
 
 use crate::suite::check::Check;
 use crate::suite::expand::{Choice, datasets, expand, rounded};
-use crate::suite::text::{Copies, Format, On, Space, SuiteText};
+use crate::suite::text::{Copies, Format, On, SuiteText};
 use crate::suite::validate::parameters;
 use crate::suite::{self, Suite, mix};
+
+pub use space::Space;
 
 /// What the user asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -344,9 +347,11 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         memory: host.memory,
         seed: request.seed,
         mix: BTreeMap::new(),
+        variant: request.variant.clone(),
     };
+    let space = space::of_run(text, request, &choice.parameters);
     let scale_reason;
-    (choice.scale, scale_reason) = choose_scale(suite, request, &choice, host)?;
+    (choice.scale, scale_reason) = choose_scale(suite, request, (&choice, space), host)?;
     let users = users(suite, &choice, request)?;
     choice.mix.clone_from(&request.mix);
     let expanded = expand(suite, &choice);
@@ -362,7 +367,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         concurrency: concurrency.and_then(|count| usize::try_from(count).ok()),
         parameters: choice.parameters,
         variant: request.variant.clone(),
-        space: space(text, request),
+        space,
         work_util_share: text.channels.work_util_share,
         saturating: text
             .datasets
@@ -432,13 +437,6 @@ fn mixed(users: &BTreeMap<String, u64>, mix: &BTreeMap<String, u64>) -> String {
         "launches by users changed: {}",
         each.collect::<Vec<_>>().join(", ")
     )
-}
-
-fn space(text: &SuiteText, request: &Request) -> Space {
-    let small = text.demonstration.space;
-    small
-        .filter(|_| request.scale == Scale::Demonstration)
-        .unwrap_or(text.space)
 }
 
 fn time_scale(text: &SuiteText, request: &Request) -> Result<f64, Error> {
@@ -550,7 +548,7 @@ fn note_places(text: &SuiteText, host: &HostFacts, plan: &mut Plan) {
 fn choose_scale(
     suite: &Suite,
     request: &Request,
-    at_1: &Choice,
+    (at_1, takes): (&Choice, Space),
     host: &HostFacts,
 ) -> Result<(f64, String), Error> {
     let scaled = datasets(suite, at_1)
@@ -582,7 +580,7 @@ fn choose_scale(
             let room = host
                 .free
                 .iter()
-                .map(|space| 0.9 * space.free.0 as f64 / space.share(suite.text.space).max(1e-3))
+                .map(|space| 0.9 * space.free.0 as f64 / space.share(takes).max(1e-3))
                 .fold(f64::INFINITY, f64::min)
                 * 0.98
                 / f64::from(request.lanes.max(1));

@@ -333,6 +333,28 @@ fn compressed_outputs_are_verified_too() {
 }
 
 #[test]
+fn sorts_in_place_are_verified_and_the_extremes_are_named() {
+    let bench = Bench::new();
+    let output = bench.run(&["--variant", "in-place", "--warm", "--no-ceiling"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    let result = bench.run_directory().result().unwrap().unwrap();
+    let verified = result.jobs.iter().all(|job| job.verified == Some(true));
+    assert!(verified, "{result:?}");
+    for job in &result.jobs {
+        assert!(job.sort_s.unwrap() < job.real_s.unwrap());
+    }
+    // The copy, and four times the rows for a sort that spills.
+    let moved = result.aggregate.moved_per_sorted.unwrap();
+    assert!((5.8..6.7).contains(&moved), "{moved}");
+    assert!(
+        said.contains("Fastest sort, sort_") && said.contains("Slowest sort, sort_"),
+        "{said}"
+    );
+    assert!(said.contains("work + util"), "{said}");
+}
+
+#[test]
 fn a_flipped_byte_on_disk_is_found_and_named() {
     let bench = Bench::new();
     assert_eq!(bench.run(&[]).status.code(), Some(4));

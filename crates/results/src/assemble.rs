@@ -237,6 +237,10 @@ fn job_result(
         device_read_bytes: sum(|step| step.block_input * BLOCK_BYTES),
         sorted_bytes: sorts().map(|sort| sort.rows * sort.row_bytes).sum(),
         sort_runs: sorts().map(|sort| sort.runs).sum(),
+        sort_s: {
+            let steps = steps.iter().filter(|step| step.sort.is_some());
+            steps.map(|step| step.real_s).reduce(|sum, one| sum + one)
+        },
         launched_s: launched
             .zip(first_launch)
             .map(|(event, first)| event.at_s - first),

@@ -599,6 +599,9 @@ pub struct JobResult {
     pub sorted_bytes: u64,
     /// Utility-file runs of its sorts.
     pub sort_runs: u64,
+    /// Elapsed time of the steps that sorted, seconds; absent if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sort_s: Option<f64>,
     /// Launched, seconds after the first job's launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launched_s: Option<f64>,
@@ -634,6 +637,7 @@ impl JobResult {
             device_read_bytes: None,
             sorted_bytes: 0,
             sort_runs: 0,
+            sort_s: None,
             launched_s: None,
             late_s: None,
             error: None,

@@ -32,6 +32,8 @@ pub struct Subject {
     pub jobs: Vec<JobResult>,
     /// Channels, if they are known.
     pub channels: BTreeMap<String, ChannelResult>,
+    /// The paper's share of WORK and utility files in all bytes, from and to.
+    pub work_util_share: Option<[f64; 2]>,
     /// Figures of all jobs together.
     pub figures: Figures,
     /// The slowest job on each node.
@@ -201,6 +203,7 @@ impl Subject {
             saturating: plan.saturating,
             jobs: result.jobs.clone(),
             channels: result.channels.clone(),
+            work_util_share: plan.work_util_share,
             figures,
             slowest: slowest(&result.jobs),
             cautions: cautions(plan, result),

@@ -9,7 +9,7 @@ use recipe::{Generator, Recipe};
 use toml::Spanned;
 
 use super::pattern::{self, Values};
-use super::text::{Dataset, Job, LaunchOf, Mix, Rule};
+use super::text::{Dataset, Job, LaunchOf, Rule, SuiteText, Variant};
 use super::{Suite, Wrong, check, mix};
 use crate::plan::{self, PlannedDataset, PlannedJob};
 
@@ -28,6 +28,8 @@ pub struct Choice {
     pub seed: u64,
     /// Launches of personas, where they are not to be as many as the suite has.
     pub mix: BTreeMap<String, u64>,
+    /// Variant of the suite.
+    pub variant: Option<String>,
 }
 
 /// The data sets and jobs of a choice.
@@ -328,7 +330,7 @@ impl Expanded {
     ) -> PlannedJob {
         self.check_job_name(launching);
         let outer = own_values(&parameters(choice), launching);
-        let symbols = self.symbols(suite.text.mix.as_ref(), job, choice, launching, &outer);
+        let symbols = self.symbols(&suite.text, job, choice, launching, &outer);
         let mut values = outer;
         values.extend(symbols.clone());
         let inputs = self.inputs(job, launching, staged, &symbols, &values);
@@ -363,7 +365,7 @@ impl Expanded {
                 .collect(),
             offset_s: 0.0,
             follows: None,
-            expected: expected_bytes(job, choice, input_bytes),
+            expected: expected_bytes(&suite.text, job, choice, input_bytes),
             checks,
         }
     }
@@ -389,7 +391,7 @@ impl Expanded {
 
     fn symbols(
         &mut self,
-        suite_mix: Option<&Mix>,
+        suite: &SuiteText,
         job: &Job,
         choice: &Choice,
         launching: &Launching<'_>,
@@ -405,7 +407,14 @@ impl Expanded {
             let value = self.text(text, &values);
             symbols.insert(name.clone(), value);
         }
-        let told_apart = suite_mix.map(|mix| &mix.symbol);
+        let other = variant(suite, choice).map(|variant| &variant.symbols);
+        for (name, text) in other.into_iter().flatten() {
+            if symbols.contains_key(name) {
+                let value = self.text(text, &values);
+                symbols.insert(name.clone(), value);
+            }
+        }
+        let told_apart = suite.mix.as_ref().map(|mix| &mix.symbol);
         if let Some(value) = told_apart.and_then(|name| symbols.get_mut(name)) {
             value.push_str(&mix::suffix(launching.round));
         }
@@ -499,8 +508,19 @@ pub(super) fn offset(suite: &Suite, choice: &Choice, launching: &Launching<'_>) 
     }
 }
 
-fn expected_bytes(job: &Job, choice: &Choice, input_bytes: u64) -> Option<Bytes> {
-    if let Some(multiple) = job.moved_per_input {
+/// The variant that was chosen.
+fn variant<'a>(suite: &'a SuiteText, choice: &Choice) -> Option<&'a Variant> {
+    suite.variants.get(choice.variant.as_ref()?)
+}
+
+fn expected_bytes(
+    suite: &SuiteText,
+    job: &Job,
+    choice: &Choice,
+    input_bytes: u64,
+) -> Option<Bytes> {
+    let of_variant = variant(suite, choice).and_then(|variant| variant.moved_per_input);
+    if let Some(multiple) = of_variant.or(job.moved_per_input) {
         return Some(Bytes(rounded(multiple * input_bytes as f64)));
     }
     let gigabytes: f64 = job.traffic_gb.values().flatten().sum();

@@ -268,6 +268,7 @@ mod tests {
             memory: Bytes::gib(16),
             seed: 1,
             mix: BTreeMap::new(),
+            variant: None,
         };
         expand(suite, &choice).jobs
     }

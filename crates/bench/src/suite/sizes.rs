@@ -112,6 +112,7 @@ fn published_sets(suite: &Suite) -> Vec<PlannedDataset> {
         memory: base::units::Bytes::gib(1),
         seed: 1,
         mix: BTreeMap::new(),
+        variant: None,
     };
     let expanded = datasets(suite, &choice);
     let mut sets: Vec<PlannedDataset> = expanded.datasets;

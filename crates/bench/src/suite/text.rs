@@ -29,7 +29,7 @@ pub struct SuiteText {
     /// SAS options of every job; an empty value is a bare name.
     #[serde(default)]
     pub options: BTreeMap<Spanned<String>, String>,
-    /// Other sets of options under which the suite was run.
+    /// Other ways in which the suite was run.
     #[serde(default)]
     pub variants: BTreeMap<String, Variant>,
     /// Where each channel lies.
@@ -37,7 +37,7 @@ pub struct SuiteText {
     pub channels: Channels,
     /// Bytes of the other channels at the peak.
     #[serde(default)]
-    pub space: Space,
+    pub space: SpaceText,
     /// What a run may choose.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
@@ -92,14 +92,22 @@ impl Copies {
     }
 }
 
-/// Options that replace those of the suite.
+/// What the suite is otherwise.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     /// A sentence.
     pub title: String,
     /// SAS options.
+    #[serde(default)]
     pub options: BTreeMap<Spanned<String>, String>,
+    /// Macro variables of its jobs that have other values.
+    #[serde(default)]
+    pub symbols: BTreeMap<String, Spanned<String>>,
+    /// Instead of that of its jobs.
+    pub moved_per_input: Option<f64>,
+    /// Instead of [`SuiteText::space`].
+    pub space: Option<SpaceText>,
 }
 
 /// Where each channel lies.
@@ -138,16 +146,22 @@ pub enum On {
     Local,
 }
 
-/// Bytes at the peak, as multiples of the staged input.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+/// Bytes at the peak, as multiples of the staged input; they grow in proportion to some parameters.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Space {
+pub struct SpaceText {
     /// Permanent outputs.
     pub output: f64,
+    /// Values of parameters for which that is so.
+    pub output_at: BTreeMap<Spanned<String>, u64>,
     /// WORK.
     pub work: f64,
+    /// Values of parameters for which that is so.
+    pub work_at: BTreeMap<Spanned<String>, u64>,
     /// Utility files.
     pub util: f64,
+    /// Values of parameters for which that is so.
+    pub util_at: BTreeMap<Spanned<String>, u64>,
 }
 
 /// Something that a run may choose: a whole number.
@@ -213,7 +227,7 @@ pub struct Demonstration {
     #[serde(default = "one")]
     pub time_scale: f64,
     /// Instead of [`SuiteText::space`].
-    pub space: Option<Space>,
+    pub space: Option<SpaceText>,
 }
 
 /// Data sets of one recipe and size.

@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::check::Check;
 use super::expand::{Choice, Expanded, expand};
-use super::text::{Job, Rule, SuiteText};
+use super::text::{Job, Rule, SpaceText, SuiteText, Variant};
 use super::{Suite, Wrong};
 
 /// Channels by their names.
@@ -33,6 +33,12 @@ pub fn validate(suite: &Suite, name: &str) -> Vec<Wrong> {
     found.options(&text.options);
     for variant in text.variants.values() {
         found.options(&variant.options);
+        found.symbols(text, variant);
+    }
+    let spaces = text.variants.values().map(|variant| &variant.space);
+    let spaces = spaces.chain([&text.demonstration.space]).flatten();
+    for space in spaces.chain([&text.space]) {
+        found.space(text, space);
     }
     for job in &text.jobs {
         found.job(suite, job);
@@ -44,12 +50,21 @@ pub fn validate(suite: &Suite, name: &str) -> Vec<Wrong> {
         memory: Bytes::gib(16),
         seed: 1,
         mix: BTreeMap::new(),
+        variant: None,
     };
     let expanded = expand(suite, &choice);
     if expanded.wrong.is_empty() {
         found.unread(text, &expanded);
     }
     found.0.extend(expanded.wrong);
+    for name in text.variants.keys() {
+        let variant = Some(name.clone());
+        let choice = Choice {
+            variant,
+            ..choice.clone()
+        };
+        found.0.extend(expand(suite, &choice).wrong);
+    }
     found.0
 }
 
@@ -105,16 +120,6 @@ impl Found {
             let message = "[demonstration]: scale is above 0 and up to 1, time_scale from 0 to 1";
             self.add(start.clone(), message);
         }
-        let space = text.space;
-        if [space.output, space.work, space.util]
-            .iter()
-            .any(|part| !(0.0..=1e6).contains(part))
-        {
-            self.add(
-                start.clone(),
-                "[space]: multiples of the input from 0 are needed",
-            );
-        }
         for (name, parameter) in &text.parameters {
             if parameter.value.is_some() == parameter.per_core.is_some() {
                 let message = format!("[parameters.{name}] needs one of value and per_core");
@@ -136,6 +141,43 @@ impl Found {
             }
             if dataset.fixed && dataset.rows.is_none() {
                 self.add(dataset.recipe.span(), "`fixed` goes with rows");
+            }
+        }
+    }
+
+    fn space(&mut self, text: &SuiteText, space: &SpaceText) {
+        let parts = [space.output, space.work, space.util];
+        if parts.iter().any(|part| !(0.0..=1e6).contains(part)) {
+            let message = "[space]: multiples of the input from 0 are needed";
+            self.add(text.name.span(), message);
+        }
+        let at = [&space.output_at, &space.work_at, &space.util_at];
+        for (name, value) in at.into_iter().flatten() {
+            if !text.parameters.contains_key(name.get_ref()) {
+                let message = format!(
+                    "there is no [parameters.{}]: space can grow with parameters only",
+                    name.get_ref()
+                );
+                self.add(name.span(), message);
+            }
+            if *value == 0 {
+                self.add(name.span(), "the value of a parameter is 1 or more");
+            }
+        }
+    }
+
+    /// A macro variable of a variant is one that a job has.
+    fn symbols(&mut self, text: &SuiteText, variant: &Variant) {
+        for (name, value) in &variant.symbols {
+            let of_launch = |job: &Job| {
+                job.launches
+                    .iter()
+                    .any(|one| one.symbols.contains_key(name))
+            };
+            let has = |job: &Job| job.symbols.contains_key(name) || of_launch(job);
+            if !text.jobs.iter().any(has) {
+                let message = format!("no job has a macro variable {name} that this could replace");
+                self.add(value.span(), message);
             }
         }
     }

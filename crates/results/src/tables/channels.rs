@@ -1,6 +1,6 @@
 //! Tables of channels and of a run as a whole.
 
-use crate::run::{RunPlan, RunResult};
+use crate::run::{ChannelResult, JobResult, RunPlan, RunResult};
 use crate::subject::Subject;
 use crate::table::{Cell, Table, Unit};
 
@@ -21,22 +21,25 @@ pub fn channels(subjects: &[Subject]) -> Option<Table> {
         ],
     );
     for subject in subjects {
-        let moved = |of: &crate::run::ChannelResult| of.read_bytes + of.write_bytes;
         let all: u64 = subject.channels.values().map(moved).sum();
         for (name, channel) in &subject.channels {
-            let share = (all > 0).then(|| moved(channel) as f64 / all as f64 * 100.0);
-            let ratio = (channel.write_bytes > 0)
-                .then(|| channel.read_bytes as f64 / channel.write_bytes as f64);
-            table.row(vec![
-                Cell::text(&subject.name),
-                Cell::text(name),
-                Cell::count(channel.read_bytes),
-                Cell::count(channel.write_bytes),
-                share.into(),
-                ratio.into(),
-                channel.mb_per_s.into(),
-                channel.blocked_s.into(),
-            ]);
+            table.row(row((subject, name), channel, all));
+        }
+        let work_util = ["work", "util"]
+            .iter()
+            .filter_map(|name| subject.channels.get(*name));
+        let work_util: Vec<&ChannelResult> = work_util.collect();
+        if work_util.len() > 1 {
+            table.summary(row((subject, "work + util"), &sum(work_util), all));
+        }
+        if subject.channels.len() > 1 {
+            table.summary(row((subject, "all"), &sum(subject.channels.values()), all));
+        }
+        if let Some([from, to]) = subject.work_util_share {
+            let (from, to) = (from * 100.0, to * 100.0);
+            table.note(format!(
+                "the paper states {from:.0} to {to:.0} % of all bytes for WORK and utility files"
+            ));
         }
     }
     table.note(
@@ -44,6 +47,40 @@ pub fn channels(subjects: &[Subject]) -> Option<Table> {
                 bytes are those that programs read and wrote, cached or not",
     );
     (!table.rows.is_empty()).then_some(table)
+}
+
+fn moved(of: &ChannelResult) -> u64 {
+    of.read_bytes + of.write_bytes
+}
+
+fn row((subject, name): (&Subject, &str), channel: &ChannelResult, all: u64) -> Vec<Cell> {
+    let share = (all > 0).then(|| moved(channel) as f64 / all as f64 * 100.0);
+    let ratio =
+        (channel.write_bytes > 0).then(|| channel.read_bytes as f64 / channel.write_bytes as f64);
+    vec![
+        Cell::text(&subject.name),
+        Cell::text(name),
+        Cell::count(channel.read_bytes),
+        Cell::count(channel.write_bytes),
+        share.into(),
+        ratio.into(),
+        channel.mb_per_s.into(),
+        channel.blocked_s.into(),
+    ]
+}
+
+/// Several channels as one; what was not measured of one of them is not known of all.
+fn sum<'a>(channels: impl IntoIterator<Item = &'a ChannelResult>) -> ChannelResult {
+    let mut channels = channels.into_iter();
+    let mut total = channels.next().cloned().unwrap_or_default();
+    for channel in channels {
+        let add = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
+        total.read_bytes += channel.read_bytes;
+        total.write_bytes += channel.write_bytes;
+        total.mb_per_s = add(total.mb_per_s, channel.mb_per_s);
+        total.blocked_s = add(total.blocked_s, channel.blocked_s);
+    }
+    total
 }
 
 /// Models per hour, files created per second, and what file locks cost (survey).
@@ -162,5 +199,87 @@ pub fn totals(plan: &RunPlan, result: &RunResult) -> Option<Table> {
     for (label, value, unit) in rows {
         table.row(vec![Cell::text(label), value.into(), Cell::text(unit)]);
     }
+    for (label, job) in extremes(plan, result) {
+        let label = format!("{label} sort, {}", job.name);
+        table.row(vec![Cell::text(label), job.sort_s.into(), Cell::text("s")]);
+    }
     Some(table)
+}
+
+/// The fastest and the slowest of equal sorts, which a saturating load is made of.
+fn extremes<'a>(plan: &RunPlan, result: &'a RunResult) -> Vec<(&'static str, &'a JobResult)> {
+    let mut sorts: Vec<&JobResult> = result.jobs.iter().collect();
+    sorts.retain(|job| plan.saturating && job.sort_s.is_some() && job.exit == Some(0));
+    sorts.sort_by(|one, other| {
+        one.sort_s
+            .unwrap_or(0.0)
+            .total_cmp(&other.sort_s.unwrap_or(0.0))
+    });
+    match sorts[..] {
+        [fastest, .., slowest] => vec![("Fastest", fastest), ("Slowest", slowest)],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Row;
+
+    fn channel(read_bytes: u64, write_bytes: u64) -> ChannelResult {
+        ChannelResult {
+            read_bytes,
+            write_bytes,
+            mb_per_s: Some(1.5),
+            blocked_s: (read_bytes != 100).then_some(2.0),
+            ..ChannelResult::default()
+        }
+    }
+
+    #[test]
+    fn work_and_utility_files_are_added_up_beside_all() {
+        let channels = [
+            ("input", (100, 0)),
+            ("util", (100, 50)),
+            ("work", (150, 100)),
+        ];
+        let subject = Subject {
+            name: "r".to_owned(),
+            channels: channels
+                .map(|(name, (read, write))| (name.to_owned(), channel(read, write)))
+                .into(),
+            work_util_share: Some([0.5, 0.6]),
+            ..Subject::default()
+        };
+        let table = channels_of(subject);
+        let sums: Vec<&Row> = table.rows.iter().filter(|row| row.summary).collect();
+        let numbers = |row: &Row| row.cells[2..].iter().map(Cell::number).collect::<Vec<_>>();
+        // 250 read and 150 written are four fifths of 500; time in I/O is not known of one of the two.
+        assert_eq!(sums[0].cells[1], Cell::text("work + util"));
+        assert_eq!(
+            numbers(sums[0]),
+            [
+                Some(250.0),
+                Some(150.0),
+                Some(80.0),
+                Some(250.0 / 150.0),
+                Some(3.0),
+                None
+            ]
+        );
+        assert_eq!(
+            numbers(sums[1])[..4],
+            [Some(350.0), Some(150.0), Some(100.0), Some(350.0 / 150.0)]
+        );
+        let stated = "the paper states 50 to 60 % of all bytes for WORK and utility files";
+        assert!(
+            table.notes.iter().any(|note| note == stated),
+            "{:?}",
+            table.notes
+        );
+    }
+
+    fn channels_of(subject: Subject) -> Table {
+        channels(&[subject]).unwrap()
+    }
 }

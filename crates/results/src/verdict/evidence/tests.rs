@@ -75,6 +75,7 @@ fn job() -> JobResult {
         device_read_bytes: Some(1),
         sorted_bytes: 1,
         sort_runs: 1,
+        sort_s: None,
         launched_s: Some(0.0),
         late_s: Some(0.0),
         error: None,
