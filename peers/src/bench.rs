@@ -1,5 +1,6 @@
 //! Speed, ours beside others: every contestant is a process; they take turns, and medians count.
 
+mod calibration;
 mod data;
 mod engine;
 mod groups;
@@ -32,15 +33,17 @@ pub(crate) enum Subject {
     Sort,
     /// DATA steps, procedures and queries
     Engine,
+    /// Jobs of demand-calibration beside a loop that makes the same file calls
+    Calibration,
 }
 
-/// Arguments of `cargo xtask bench format`, `sort` and `engine`.
+/// Arguments of `cargo xtask bench format`, `sort`, `engine` and `calibration`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// What is measured
     subject: Subject,
     /// Rows: 6,400,000 of format's 336 bytes make 2 GiB; the bars of sort and engine are for
-    /// 10,000,000 of 360
+    /// 10,000,000 of 360, that of calibration for 10,000,000 sales
     #[arg(long, default_value_t = 400_000)]
     rows: u64,
     /// Rows of the long tables that engine joins, 24 bytes each [default: as many as rows]
@@ -100,7 +103,9 @@ impl Measured {
 
 /// Measures all groups and writes the page.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    crate::install::check_python()?;
+    if options.subject != Subject::Calibration {
+        crate::install::check_python()?;
+    }
     let folder = options.folder.clone();
     let folder = folder.unwrap_or_else(|| installed("bench"));
     fs::create_dir_all(&folder)?;
@@ -111,6 +116,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Format => groups::all(options.rows, &folder),
         Subject::Sort => sort::all(options.rows, &folder)?,
         Subject::Engine => return engine::run(options, &folder, &commit),
+        Subject::Calibration => return calibration::run(options, &folder, &commit),
     };
     for group in groups {
         if !group.title.contains(&options.only) {

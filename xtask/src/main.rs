@@ -80,6 +80,12 @@ enum Subject {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Jobs of demand-calibration beside their file calls (root); see peers/README.md for the arguments
+    Calibration {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 /// What the peers' program starts, beside itself.
@@ -110,6 +116,7 @@ fn main() -> Result<()> {
                 Subject::Format { arguments } => ("format", arguments),
                 Subject::Sort { arguments } => ("sort", arguments),
                 Subject::Engine { arguments } => ("engine", arguments),
+                Subject::Calibration { arguments } => ("calibration", arguments),
             };
             for package in MEASURED {
                 process::run(&[&["cargo", "build", "--quiet", "--release"], package].concat())?;

@@ -11,6 +11,7 @@ use io::process::ProcessMeter;
 use sas7bdat::{Batch, Compression, Reader, Seekable, Writer, rdc, rle};
 use std::io::Write;
 
+use super::calibration;
 use super::data::{self, ROW_BYTES, Random};
 use super::rowloop;
 
@@ -36,6 +37,8 @@ enum Kind {
         /// char, binary or deflate
         how: String,
     },
+    /// Makes the file calls below a directory that strace recorded, when told to
+    Replay { recorded: PathBuf, root: String },
     /// Does the work of one of the engine's programs as a plain loop
     Loop {
         program: String,
@@ -55,6 +58,7 @@ pub(crate) fn run(work: &Work) -> Result<()> {
             row_bytes,
             how,
         } => encode(file, *row_bytes, how),
+        Kind::Replay { recorded, root } => calibration::replay::run(recorded, root),
         Kind::Loop {
             program,
             input,

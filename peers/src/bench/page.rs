@@ -87,6 +87,11 @@ pub(super) fn write(options: &Options, commit: &str, groups: &[String]) -> Resul
             super::sort::INTRODUCTION,
         ),
         Subject::Engine => ("Speed of the engine", "engine", super::engine::INTRODUCTION),
+        Subject::Calibration => (
+            "Demand calibration beside its own file calls",
+            "calibration",
+            super::calibration::INTRODUCTION,
+        ),
     };
     let mut page = format!(
         "# {title}\n\n\

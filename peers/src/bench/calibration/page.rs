@@ -1,0 +1,76 @@
+//! The figures as Markdown.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+
+use super::super::page;
+use super::super::{Options, Sample};
+use super::{Beside, MODELS, WANTED};
+
+/// What stands above the figures.
+pub(in super::super) const INTRODUCTION: &str = "\
+Two jobs of the suite `demand-calibration` at a time, as a run starts them on one core of two threads: 7,000
+temporary files and 100 permanent data sets each, steps recorded, rows hashed, unpaced. Each job ran once under
+`strace -f` before; the replay makes the calls that it made below the file system's directory again, in
+the same order, with the same names, offsets and lengths, and compares what they answer. It reads into and writes from
+one buffer of each process, computes nothing, and its time begins when the recorded calls lie in memory. The
+job's log and its records of steps lie elsewhere; only the job pays for them. The file systems have their journals and
+lie on a loop device whose image is read and written past the page cache; inputs are in the page cache. Contestants
+take turns, each rotation begins with the other one; before every run the mart and WORK are emptied, the file system
+is flushed and 6 GiB of free memory are touched. CPU seconds are those of both processes, user and system. Others'
+load is what all else kept busy meanwhile, in cores, the kernel's own writing included. After every run the mart held
+the same files of the same lengths.";
+
+fn values(samples: &[Sample], value: fn(&Sample) -> f64) -> [f64; 3] {
+    let mut values: Vec<f64> = samples.iter().map(value).collect();
+    values.sort_by(f64::total_cmp);
+    let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
+    [at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))]
+}
+
+/// The tables of a file system, and whether ours reaches what it must.
+pub(super) fn file_system(beside: &Beside) -> String {
+    let mut text = format!("## {}\n\n", beside.file_system);
+    text.push_str(
+        "| | wall s: min, median, max | CPU s: min, median, max | models per hour | others' load, cores |\n\
+        |---|---|---|---:|---:|\n",
+    );
+    let three = |[least, median, most]: [f64; 3]| format!("{least:.2}, {median:.2}, {most:.2}");
+    let contestants = [("ours", &beside.ours), ("replay", &beside.replay)];
+    for (name, samples) in contestants {
+        let wall = values(samples, |sample| sample.wall_s);
+        let _ = writeln!(
+            text,
+            "| {name} | {} | {} | {:.0} | {:.2} |",
+            three(wall),
+            three(values(samples, |sample| sample.cpu_s)),
+            MODELS.len() as f64 * 3600.0 / wall[1],
+            values(samples, |sample| sample.foreign_cores)[1],
+        );
+    }
+    let ratio = |value| values(&beside.replay, value)[1] / values(&beside.ours, value)[1];
+    let by_wall = ratio(|sample: &Sample| sample.wall_s);
+    let _ = writeln!(
+        text,
+        "\nBy the clock, medians: {by_wall:.2} of the replay, wanted {WANTED:.2}: {}. By CPU seconds: {:.2}.\n",
+        page::verdict(by_wall >= WANTED),
+        ratio(|sample: &Sample| sample.cpu_s),
+    );
+    text.push_str("| calls of the first job | | MB |\n|---|---:|---:|\n");
+    for (name, (calls, bytes)) in beside.trace.counts() {
+        let moved = if bytes > 0 {
+            format!("{:.1}", bytes as f64 / 1e6)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "| {name} | {calls} | {moved} |");
+    }
+    text
+}
+
+/// Writes the page.
+pub(super) fn write(options: &Options, commit: &str, all: &[Beside]) -> Result<()> {
+    let texts: Vec<String> = all.iter().map(file_system).collect();
+    page::write(options, commit, &texts)
+}
