@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# A drive of known speed: a file system on a loop device of this host, limited in each direction.
+#
+#   lab/drive.sh up DIR FS SIZE MB_PER_S   e.g. lab/drive.sh up /mnt/slow ext4 12G 60; 0 for no limit
+#   lab/drive.sh down DIR                  unmounts it and removes its image DIR.img
+#   lab/drive.sh small BYTES COMMAND…      runs a command in a memory cgroup, so that little fits into the cache
+#
+# Needs root, cgroups of version 1 (blkio, memory) and room for SIZE beside DIR. The limit is set in the root
+# group, so that what the kernel writes back later is limited, too; the image is read and written past the
+# host's page cache.
+set -euo pipefail
+
+BLKIO=/sys/fs/cgroup/blkio MEMORY=/sys/fs/cgroup/memory
+
+fail() { echo "lab/drive.sh: $*" >&2; exit 2; }
+usage() { sed -n '4,6s/^# *//p' "$0" >&2; exit 2; }
+number() { lsblk -ndo MAJ:MIN "$1" | tr -d ' '; }
+
+limit() { # device bytes_per_s
+    [ -e "$BLKIO/blkio.throttle.read_bps_device" ] || fail "no blkio limits: cgroups of version 1 are needed"
+    for way in read write; do echo "$(number "$1") $2" >"$BLKIO/blkio.throttle.${way}_bps_device"; done
+}
+
+up() {
+    local dir=$1 fs=$2 size=$3 rate=$4 device
+    ! mountpoint -q "$dir" || fail "$dir is mounted already"
+    [ ! -e "$dir.img" ] || fail "$dir.img is there already"
+    command -v "mkfs.$fs" >/dev/null || fail "no mkfs.$fs"
+    mkdir -p "$dir"
+    truncate -s "$size" "$dir.img"
+    device=$(losetup -f --show --direct-io=on "$dir.img")
+    case $fs in
+        ext4) mkfs.ext4 -q -E lazy_itable_init=0,nodiscard "$device" ;;
+        xfs | btrfs) "mkfs.$fs" -q "$device" ;;
+        *) losetup -d "$device"; fail "ext4, xfs or btrfs" ;;
+    esac
+    mount -t "$fs" ${MOUNT_OPTIONS:+-o "$MOUNT_OPTIONS"} "$device" "$dir"
+    chmod 1777 "$dir"
+    [ "$rate" = 0 ] || limit "$device" $((rate * 1000000))
+    echo "$dir: $fs on $device, $rate MB/s in each direction"
+}
+
+down() {
+    local dir=$1 device
+    device=$(findmnt -no SOURCE "$dir") || fail "$dir is not mounted"
+    case $device in /dev/loop*) ;; *) fail "$dir is on $device, not made by this script" ;; esac
+    [ -e "$dir.img" ] || fail "there is no $dir.img: not made by this script"
+    umount "$dir"
+    limit "$device" 0
+    losetup -d "$device"
+    rm "$dir.img"
+    rmdir "$dir"
+}
+
+small() {
+    local bytes=$1 group=$MEMORY/gristmill-small
+    shift
+    mkdir -p "$group" 2>/dev/null || fail "no memory groups: cgroups of version 1 are needed"
+    echo "$bytes" >"$group/memory.limit_in_bytes"
+    echo $$ >"$group/tasks"
+    exec "$@"
+}
+
+case "${1:-} $#" in
+    "up 5" | "down 2") "$@" ;;
+    small\ *) [ $# -ge 3 ] || usage; "$@" ;;
+    *) usage ;;
+esac
