@@ -36,7 +36,8 @@ pub fn lines(result: &RunResult) -> String {
         for (name, rate) in &peak.channels {
             line(&format!("  {name:<9} {rate:>9.1} MB/s"));
         }
-        for (name, rate) in &peak.devices {
+        // A host has loop devices and the like by the dozen.
+        for (name, rate) in peak.devices.iter().filter(|one| *one.1 > 0.0) {
             let ways = peak
                 .device_reads
                 .get(name)
@@ -91,7 +92,7 @@ mod tests {
         result.sustained_peak = Some(SustainedPeak {
             window_s: 60.0,
             mb_per_s: Some(512.0),
-            devices: [("sda".to_owned(), 50.0)].into(),
+            devices: [("sda".to_owned(), 50.0), ("sdb".to_owned(), 0.0)].into(),
             device_reads: [("sda".to_owned(), 30.0)].into(),
             device_writes: [("sda".to_owned(), 25.0)].into(),
             ..SustainedPeak::default()
@@ -107,5 +108,6 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+        assert!(!text.contains("sdb"), "{text}");
     }
 }
