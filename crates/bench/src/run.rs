@@ -1,5 +1,6 @@
 //! One run: stage, cold start, launch, verify, figures.
 
+mod journal;
 mod verification;
 
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ use crate::sampler::{self, Sampler};
 use crate::stage::Stage;
 use crate::suite::expand::DIRECTORIES;
 use crate::verify::checks::Executed;
+use journal::Journal;
 
 /// Where a run's bytes go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,6 +181,8 @@ pub fn run(
     let name = free_name(&config.directories.runs, &run_name(&config.plan.suite));
     let stage = open_stage(config)?;
     let (directory, _in_use) = create_directory(config, &name)?;
+    let action = format!("write to {}", directory.path().display());
+    let journal = Journal::open(&directory).map_err(failed(action))?;
     let began = Instant::now();
     let live = LiveMemory::create(config.plan.jobs.len())
         .map_err(failed("make memory for the counters of jobs"))?;
@@ -194,6 +198,7 @@ pub fn run(
             .join(format!("gristmill-output-{name}")),
         batch: AtomicU32::new(1),
         directory,
+        journal,
         stage,
         board,
         sampler,
@@ -211,6 +216,10 @@ pub fn run(
             in_use: false,
         };
         crate::clean::remove(&found).map_err(failed("remove the outputs"))?;
+    }
+    run.journal.release();
+    if !run.journal.retry()? {
+        return Err(failed("write events")(io::ErrorKind::StorageFull.into()));
     }
     let result = assemble_with(&run.directory, &config.thresholds)?;
     if !interrupted && config.only_stage {
@@ -365,6 +374,7 @@ struct Run<'a> {
     stop: &'a AtomicBool,
     output: PathBuf,
     directory: RunDirectory,
+    journal: Journal,
     stage: Stage,
     /// Batch that runs, from 1.
     batch: AtomicU32,
@@ -375,7 +385,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn event(&self, event: &Event) -> Result<(), Error> {
-        Ok(self.directory.add_event(event)?)
+        Ok(self.journal.add(event)?)
     }
 
     fn time(&self) -> Time {
@@ -624,9 +634,9 @@ impl Run<'_> {
         launch::run(&starts, at_once, self.stop, |happening| {
             let Some(event) = self.event_of(&happening) else {
                 self.show(&happening, &todo, &mut shown, watcher);
-                return Ok(());
+                return self.journal.retry().map(|_| ()).map_err(io::Error::other);
             };
-            self.directory.add_event(&event).map_err(io::Error::other)
+            self.journal.add(&event).map_err(io::Error::other)
         })
         .map_err(failed("run the jobs"))
     }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use self::disturbance::{Window, disturbances};
 use crate::node::{NodeRecord, PhysicalReads};
 use crate::run::{
-    Aggregate, ChannelResult, Error, Event, EventKind, JobPlan, JobResult, RunDirectory, RunPlan,
-    RunResult, name_in_batch,
+    Aggregate, ChannelResult, Error, Event, EventKind, FailedOperation, JobPlan, JobResult,
+    RunDirectory, RunPlan, RunResult, name_in_batch,
 };
 use crate::sample::Sample;
 use crate::statistics::summarize;
@@ -246,6 +246,7 @@ fn job_result(
             .map(|(event, first)| event.at_s - first),
         late_s: launched.and_then(|event| event.late_s),
         error: finished.and_then(|event| event.detail.clone()),
+        failed_operations: FailedOperation::of(steps),
     }
 }
 

@@ -8,9 +8,12 @@
 //! nodes/<node>.json   what a node is: its file systems and their devices       ([`crate::node`])
 //! nodes/<node>.jsonl  what the node did, a sample a second                     ([`crate::sample`])
 //! result.json         the figures, once the run is complete                       (written last)
+//! reserve             makes room for events when the disk is full                 (while it runs)
 //! ```
 
 mod directory;
+mod failed;
+mod lines;
 mod staged;
 
 use std::collections::BTreeMap;
@@ -19,7 +22,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use directory::{Error, RunDirectory};
-
+pub use failed::FailedOperation;
 pub use staged::{CopiesRecord, FileSize};
 
 /// What was planned.
@@ -611,6 +614,9 @@ pub struct JobResult {
     /// What ended it, if it did not end well: the first ERROR of its log, a signal, its wall limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// File operations that failed and should not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_operations: Vec<FailedOperation>,
 }
 
 impl JobResult {
@@ -641,6 +647,7 @@ impl JobResult {
             launched_s: None,
             late_s: None,
             error: None,
+            failed_operations: Vec::new(),
         }
     }
 }

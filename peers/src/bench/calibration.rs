@@ -70,8 +70,8 @@ pub(super) fn run(options: &Options, folder: &Path, commit: &str) -> Result<()> 
         if !file_system.contains(&options.only) {
             continue;
         }
-        let beside = on(file_system, options, folder)
-            .with_context(|| format!("on {file_system}"))?;
+        let beside =
+            on(file_system, options, folder).with_context(|| format!("on {file_system}"))?;
         println!("{}", page::file_system(&beside));
         all.push(beside);
     }

@@ -1,12 +1,12 @@
 //! The files of a run directory, written as things happen and read at any moment.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::lines::{append, read_lines};
 use super::{Event, EventKind, RunPlan, RunResult, Time};
 use crate::node::NodeRecord;
 use crate::sample::Sample;
@@ -184,16 +184,11 @@ impl RunDirectory {
         let path = self.path.join("events.jsonl");
         let mut line = serde_json::to_vec(event).expect("events have only plain keys");
         line.push(b'\n');
-        fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(&line))
-            .map_err(|source| Error::Io {
-                action: "write",
-                path,
-                source,
-            })
+        append(&path, &line).map_err(|source| Error::Io {
+            action: "write",
+            path,
+            source,
+        })
     }
 
     /// Puts something on the timeline of a run that somebody else writes, at a time by the wall clock;
@@ -238,29 +233,6 @@ impl RunDirectory {
                 source,
             })
     }
-}
-
-fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => {
-            return Err(Error::Io {
-                action: "read",
-                path: path.to_owned(),
-                source,
-            });
-        }
-    };
-    let complete = text.rfind('\n').map_or(0, |end| end + 1);
-    let parse = |(index, line)| {
-        serde_json::from_str(line).map_err(|source| Error::Json {
-            path: path.to_owned(),
-            line: index + 1,
-            source,
-        })
-    };
-    text[..complete].lines().enumerate().map(parse).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::run::{JobResult, RunResult};
+use crate::run::{JobResult, RunResult, name_in_batch};
 use crate::subject::{Subject, cpu_real};
 use crate::table::{Cell, Column, Table, Unit};
 
@@ -139,6 +139,35 @@ pub fn job_details(result: &RunResult) -> Option<Table> {
         }
     }
     Some(table)
+}
+
+/// File operations that failed, by job and channel.
+pub fn failed_operations(result: &RunResult) -> Option<Table> {
+    let mut table = Table::new(
+        "failed-operations",
+        "Failed file operations",
+        &[
+            ("Job", Unit::Text),
+            ("Channel", Unit::Text),
+            ("Operation", Unit::Text),
+            ("Error", Unit::Text),
+            ("Count", Unit::Count),
+        ],
+    );
+    for job in &result.jobs {
+        for one in &job.failed_operations {
+            table.row(vec![
+                Cell::text(name_in_batch(&job.name, job.batch)),
+                Cell::text(&one.channel),
+                Cell::text(&one.operation),
+                Cell::text(&one.error),
+                Cell::count(one.count),
+            ]);
+        }
+    }
+    table
+        .note("files that were looked for and not there, and locks that others held, are left out");
+    (!table.rows.is_empty()).then_some(table)
 }
 
 /// How a job ended and what its outputs were found to be.

@@ -26,7 +26,11 @@ fn values(samples: &[Sample], value: fn(&Sample) -> f64) -> [f64; 3] {
     let mut values: Vec<f64> = samples.iter().map(value).collect();
     values.sort_by(f64::total_cmp);
     let at = |index: usize| values.get(index).copied().unwrap_or(f64::NAN);
-    [at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))]
+    [
+        at(0),
+        at(values.len() / 2),
+        at(values.len().wrapping_sub(1)),
+    ]
 }
 
 /// The tables of a file system, and whether ours reaches what it must.

@@ -133,13 +133,7 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    fn open(
-        &mut self,
-        slot: Option<usize>,
-        path: &CStr,
-        flags: OFlags,
-        mode: u32,
-    ) -> Result<()> {
+    fn open(&mut self, slot: Option<usize>, path: &CStr, flags: OFlags, mode: u32) -> Result<()> {
         let opened = fs::open(path, flags, Mode::from_raw_mode(mode));
         match slot {
             Some(slot) => self.open[slot] = Some(opened?),

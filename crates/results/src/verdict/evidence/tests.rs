@@ -79,6 +79,7 @@ fn job() -> JobResult {
         launched_s: Some(0.0),
         late_s: Some(0.0),
         error: None,
+        failed_operations: Vec::new(),
     }
 }
 
