@@ -21,6 +21,9 @@ const POLL: Duration = Duration::from_millis(5);
 /// How long children may take to clean up after SIGTERM before they get SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Files that are left to whatever else the launcher does.
+const OWN_FILES: u64 = 128;
+
 /// A process to be started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
@@ -97,9 +100,10 @@ pub fn run(
     mut tell: impl FnMut(Happening<'_>) -> io::Result<()>,
 ) -> io::Result<bool> {
     // A handle for each child that runs, and what the launcher itself has open.
-    process::allow_open_files(starts.len() as u64 + 256);
+    let files = process::allow_open_files(starts.len() as u64 + OWN_FILES);
+    let handles = usize::try_from(files.saturating_sub(OWN_FILES)).unwrap_or(usize::MAX);
     let mut running: Vec<Running> = Vec::new();
-    let outcome = supervise(starts, at_once, stop, &mut tell, &mut running);
+    let outcome = supervise(starts, (at_once, handles), stop, &mut tell, &mut running);
     if !running.is_empty() {
         end_all(starts, &mut running, &mut tell)?;
     }
@@ -172,7 +176,7 @@ impl<'a> Schedule<'a> {
 
 fn supervise(
     starts: &[Start],
-    at_once: usize,
+    (at_once, handles): (usize, usize),
     stop: &AtomicBool,
     tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
     running: &mut Vec<Running>,
@@ -185,7 +189,8 @@ fn supervise(
             return Ok(true);
         }
         while let Some((index, due)) = schedule.take_due(running.len(), now()) {
-            let job = launch(starts, index)?;
+            let held = running.iter().filter(|job| job.handle.is_some()).count();
+            let job = launch(starts, index, held < handles)?;
             let late = job.started.saturating_duration_since(began).as_secs_f64() - due;
             let (process_id, started) = (job.process_id, job.started);
             running.push(job);
@@ -212,14 +217,15 @@ fn supervise(
     Ok(false)
 }
 
-fn launch(starts: &[Start], index: usize) -> io::Result<Running> {
+/// Starts a job, with a handle unless too many files are open already.
+fn launch(starts: &[Start], index: usize, with_handle: bool) -> io::Result<Running> {
     let started = Instant::now();
     let process_id = spawn(&starts[index])?;
     Ok(Running {
         index,
         process_id,
         started,
-        handle: process::handle(process_id),
+        handle: with_handle.then(|| process::handle(process_id)).flatten(),
         told_to_end: None,
         was_killed: false,
     })

@@ -93,6 +93,70 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// How many run at once: when the last one started, none had ended.
+fn all_at_once(result: &RunResult) -> bool {
+    let launched = result.jobs.iter().filter_map(|job| job.launched_s);
+    let ended = result
+        .jobs
+        .iter()
+        .filter_map(|job| Some(job.launched_s? + job.real_s?));
+    launched.fold(0.0, f64::max) < ended.fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn more_jobs_than_files_may_be_open_run_at_once() {
+    let site = Site::new(0);
+    let program = site.directory.path().join("waiting/programs/wait.sas");
+    let text = fs::read_to_string(&program)
+        .unwrap()
+        .replace("0 * &number", "4000");
+    fs::write(program, text).unwrap();
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            "ulimit -n 150 && exec \"$0\" run ./waiting --jobs 160",
+        ])
+        .arg(env!("CARGO_BIN_EXE_gristmill"))
+        .current_dir(site.directory.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text_of(&output));
+    let result = site.result();
+    assert!(result.jobs.iter().all(|job| job.verified == Some(true)));
+    assert!(all_at_once(&result));
+}
+
+/// `cargo test -p gristmill --test launch -- --ignored --nocapture`
+#[test]
+#[ignore = "takes half a minute and a gigabyte of memory"]
+#[expect(clippy::print_stderr, reason = "it measures")]
+fn a_thousand_processes_run_at_once() {
+    let site = Site::new(0);
+    let program = site.directory.path().join("waiting/programs/wait.sas");
+    let text = fs::read_to_string(&program)
+        .unwrap()
+        .replace("0 * &number", "12000");
+    fs::write(program, text).unwrap();
+    let output = site.run(&["--jobs", "1000"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text_of(&output));
+    let result = site.result();
+    assert_eq!(result.jobs.len(), 1000);
+    assert!(result.jobs.iter().all(|job| job.verified == Some(true)));
+    assert!(all_at_once(&result), "they wait too short for this machine");
+    let all = &result.aggregate;
+    eprintln!(
+        "1,000 processes: the last was {:.2} s late, launcher and sampler took {:.2} s of CPU time ({:.1} % of a \
+         core)",
+        all.late_max_s.unwrap(),
+        all.launcher_cpu_s.unwrap(),
+        100.0 * all.launcher_cpu_share.unwrap()
+    );
+}
+
+fn text_of(output: &Output) -> String {
+    text(&[&output.stdout[..], &output.stderr].concat())
+}
+
 #[test]
 fn a_job_beyond_its_limit_is_ended_and_the_others_go_on() {
     let site = Site::new(700);

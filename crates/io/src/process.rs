@@ -150,8 +150,9 @@ pub fn wait_for_any(handles: &[BorrowedFd<'_>], timeout: Duration) -> io::Result
     }
 }
 
-/// Lets this process and its children have `files` open at once, if the hard limit allows it.
-pub fn allow_open_files(files: u64) {
+/// Lets this process and its children have `files` open at once, or as many as the hard limit allows; returns
+/// how many they may.
+pub fn allow_open_files(files: u64) -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit.maximum.map_or(files, |most| files.min(most));
@@ -163,6 +164,7 @@ pub fn allow_open_files(files: u64) {
         // Without it some children have no handle, and are looked at now and then.
         let _ = setrlimit(Resource::Nofile, raised);
     }
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
 /// CPU time of a process so far, all threads that are or were; `None` once it is collected.

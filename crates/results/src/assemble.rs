@@ -4,7 +4,7 @@
 pub mod disturbance;
 mod sampled;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use self::disturbance::{Window, disturbances};
 use crate::node::{NodeRecord, PhysicalReads};
@@ -46,6 +46,7 @@ pub fn assemble_with(
     let first_launch = time_of(&events, EventKind::JobLaunched, f64::min);
     let batches = events.iter().filter_map(|event| event.batch).max();
     let batches = 1..=batches.unwrap_or(1);
+    let of_jobs = of_jobs(&events);
     for (batch, job) in batches.flat_map(|batch| plan.jobs.iter().map(move |job| (batch, job))) {
         let steps = directory.steps(&name_in_batch(&job.name, batch))?;
         for (name, channel) in steps.iter().flat_map(|step| &step.channels) {
@@ -55,7 +56,7 @@ pub fn assemble_with(
             &plan,
             (batch, job),
             &steps,
-            &events,
+            &of_jobs,
             first_launch,
         ));
     }
@@ -170,19 +171,28 @@ fn time_of(events: &[Event], kind: EventKind, pick: fn(f64, f64) -> f64) -> Opti
         .reduce(pick)
 }
 
+/// The first event of each kind of each job.
+type OfJobs<'a> = HashMap<(EventKind, &'a str), &'a Event>;
+
+fn of_jobs(events: &[Event]) -> OfJobs<'_> {
+    let mut found = OfJobs::new();
+    for event in events {
+        if let Some(job) = &event.job {
+            found.entry((event.event, job)).or_insert(event);
+        }
+    }
+    found
+}
+
 fn job_result(
     plan: &RunPlan,
     (batch, job): (u32, &JobPlan),
     steps: &[StepRecord],
-    events: &[Event],
+    events: &OfJobs<'_>,
     first_launch: Option<f64>,
 ) -> JobResult {
     let name = name_in_batch(&job.name, batch);
-    let find = |kind| {
-        events
-            .iter()
-            .find(|event| event.event == kind && event.job.as_ref() == Some(&name))
-    };
+    let find = |kind| events.get(&(kind, name.as_str())).copied();
     let finished = find(EventKind::JobFinished);
     let findings = find(EventKind::JobVerified).and_then(|event| event.findings.clone());
     let launched = find(EventKind::JobLaunched);
