@@ -6,17 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use crate::errno;
+use crate::latencies::Latencies;
+use crate::live::LiveSlot;
+use crate::ticks::Clock;
 use base::store::{
     Access, Channel, Creation, FileStat, LockKind, Operation, Result, Store, StoreFile,
 };
-use hdrhistogram::Histogram;
-
-use crate::errno;
-use crate::live::LiveSlot;
-use crate::ticks::Clock;
-
-/// Two significant digits: a value is known within 1 %.
-const HISTOGRAM_DIGITS: u8 = 2;
 
 /// What one operation of one channel did.
 #[derive(Debug, Clone)]
@@ -34,11 +30,7 @@ pub struct Tally {
     /// Time inside the calls.
     pub total: Duration,
     /// Latencies, ns, each within 2 %.
-    pub latency_ns: Histogram<u64>,
-}
-
-fn histogram() -> Histogram<u64> {
-    Histogram::new(HISTOGRAM_DIGITS).expect("digits are in 0..=5")
+    pub latency_ns: Latencies,
 }
 
 impl Tally {
@@ -50,7 +42,7 @@ impl Tally {
             extended: 0,
             bytes: 0,
             total: Duration::ZERO,
-            latency_ns: histogram(),
+            latency_ns: Latencies::default(),
         }
     }
 
@@ -64,9 +56,7 @@ impl Tally {
         self.extended += other.extended;
         self.bytes += other.bytes;
         self.total += other.total;
-        self.latency_ns
-            .add(&other.latency_ns)
-            .expect("both histograms resize themselves");
+        self.latency_ns.merge(&other.latency_ns);
     }
 }
 
@@ -78,7 +68,7 @@ struct Count {
     extended: u64,
     bytes: u64,
     ticks: u64,
-    latency_ticks: Histogram<u64>,
+    latency_ticks: Latencies,
 }
 
 impl Count {
@@ -89,7 +79,7 @@ impl Count {
             extended: 0,
             bytes: 0,
             ticks: 0,
-            latency_ticks: histogram(),
+            latency_ticks: Latencies::default(),
         }
     }
 
@@ -101,20 +91,15 @@ impl Count {
         }
         self.bytes += bytes;
         self.ticks += ticks;
-        // The histogram grows as needed; its range ends at 2^63.
-        let ticks = ticks.clamp(1, i64::MAX as u64);
-        self.latency_ticks.record(ticks).expect("it resizes itself");
+        self.latency_ticks.record(ticks, 1);
     }
 
     fn settle(&self, ns_per_tick: f64) -> Tally {
         let nanoseconds = |ticks: u64| nanoseconds(ticks, ns_per_tick);
-        let mut latency_ns = histogram();
-        for step in self.latency_ticks.iter_recorded() {
-            let latency = nanoseconds(step.value_iterated_to()).max(1);
-            latency_ns
-                .record_n(latency, step.count_at_value())
-                .expect("it resizes itself");
-        }
+        let mut latency_ns = Latencies::default();
+        self.latency_ticks.for_each(|ticks, count| {
+            latency_ns.record(nanoseconds(ticks), count);
+        });
         Tally {
             count: self.calls,
             errors: self.error_codes.values().sum(),

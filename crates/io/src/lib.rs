@@ -10,6 +10,7 @@
 pub mod account;
 pub mod cache;
 pub mod errno;
+pub mod latencies;
 pub mod live;
 pub mod process;
 pub mod real;

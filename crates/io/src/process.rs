@@ -2,13 +2,14 @@
 
 #![expect(
     unsafe_code,
-    reason = "getrusage, wait4, close, pre_exec and clocks of processes have no safe wrapper that says all"
+    reason = "getrusage, wait4, close, pre_exec, mallopt and clocks of processes have no safe wrapper that says all"
 )]
 
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -32,6 +33,9 @@ pub(crate) fn close(file: File) -> io::Result<()> {
 pub struct ProcessMeter {
     start: Instant,
     slept_ns: AtomicU64,
+    /// Looked at after every step, so they stay open; `None` where there is no `/proc`.
+    status: Option<File>,
+    clear_refs: Option<File>,
 }
 
 impl ProcessMeter {
@@ -40,6 +44,11 @@ impl ProcessMeter {
         Self {
             start: Instant::now(),
             slept_ns: AtomicU64::new(0),
+            status: File::open("/proc/self/status").ok(),
+            clear_refs: File::options()
+                .write(true)
+                .open("/proc/self/clear_refs")
+                .ok(),
         }
     }
 }
@@ -60,6 +69,21 @@ fn rusage() -> libc::rusage {
     unsafe {
         libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
         usage.assume_init()
+    }
+}
+
+/// Keeps a few MB of freed memory for the next allocation. Each step frees the buffers that the next one
+/// of the same sizes takes; given back to the system every time, they would be cleared page by page.
+pub fn keep_freed_memory() {
+    /// Freed memory at the end of the heap that is not given back, bytes.
+    const KEPT: libc::c_int = 16 << 20;
+    /// Larger blocks go back as soon as they are freed.
+    const LARGE: libc::c_int = 32 << 20;
+    #[cfg(target_env = "gnu")]
+    // SAFETY: both calls only set parameters of the allocator; no pointer is involved.
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
     }
 }
 
@@ -245,12 +269,17 @@ pub fn terminate_group(process_id: u32) {
 }
 
 /// `VmHWM` of `/proc/self/status`, bytes.
-fn peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
+fn peak_bytes(status: &File) -> Option<u64> {
+    /// More than it has: all of it comes with one call.
+    const STATUS_BYTES: usize = 8192;
+    let mut status_text = [0; STATUS_BYTES];
+    let count = status.read_at(&mut status_text, 0).ok()?;
+    let lines = status_text.get(..count)?.split(|byte| *byte == b'\n');
+    let line = lines
+        .into_iter()
+        .find_map(|line| line.strip_prefix(b"VmHWM:"))?;
+    let text = std::str::from_utf8(line).ok()?;
+    let kib: u64 = text.split_ascii_whitespace().next()?.parse().ok()?;
     Some(kib * 1024)
 }
 
@@ -308,12 +337,15 @@ impl Meter for ProcessMeter {
     }
 
     fn memory_peak_bytes(&self) -> u64 {
-        peak_bytes().unwrap_or_else(|| count(rusage().ru_maxrss) * 1024)
+        let peak = self.status.as_ref().and_then(peak_bytes);
+        peak.unwrap_or_else(|| count(rusage().ru_maxrss) * 1024)
     }
 
     fn reset_memory_peak(&self) {
         // "5" resets VmHWM (proc(5)). Where the kernel refuses, the peak stays the session's.
-        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        if let Some(file) = &self.clear_refs {
+            let _ = file.write_at(b"5", 0);
+        }
     }
 
     fn wall(&self) -> WallClock {

@@ -155,8 +155,7 @@ impl<K: Sink> Writer<K> {
             before: None,
             options,
         };
-        let header = writer.header.clone();
-        writer.write(0, &header, false)?;
+        writer.write_header(false)?;
         for (number, page) in (1..).zip(pager.pages) {
             writer.write(writer.offset(number), &page.bytes, false)?;
             if number == 1 {
@@ -414,11 +413,10 @@ impl<K: Sink> Writer<K> {
             index.fill(&mut page, self.options.page_mask);
             page
         });
-        let mut header = self.header.clone();
-        header.put_u64(PAGES_AT, pages);
+        self.header.put_u64(PAGES_AT, pages);
         if let Some(old) = before {
             // Page 1 counts the rows: whatever was written before it, the data set is the old one.
-            self.write(0, &header, true)?;
+            self.write_header(true)?;
             if let Some((number, page)) = old.tail {
                 self.write(self.offset(number), &page, true)?;
             }
@@ -431,7 +429,7 @@ impl<K: Sink> Writer<K> {
             if let Some(page) = index {
                 self.write(self.offset(index::PAGE), &page, first_written)?;
             }
-            self.write(0, &header, true)?;
+            self.write_header(true)?;
         }
         Ok((
             self.sink,
@@ -490,6 +488,13 @@ impl<K: Sink> Writer<K> {
             }
             _ => self.write(self.offset(number), page, false),
         }
+    }
+
+    fn write_header(&mut self, again: bool) -> Result<(), Error> {
+        let header = std::mem::take(&mut self.header);
+        let written = self.write(0, &header, again);
+        self.header = header;
+        written
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8], again: bool) -> Result<(), Error> {

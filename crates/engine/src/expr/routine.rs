@@ -360,7 +360,14 @@ impl Routine {
             }
             Does::Streaminit => {
                 let seed = self.number(0, row, events);
-                let other = events.surroundings.entropy();
+                // Asking for it costs as much as many random numbers, and programs call this in every
+                // iteration.
+                let is_taken = seed > 0.0 || events.surroundings.random.is_seeded();
+                let other = if is_taken {
+                    0
+                } else {
+                    events.surroundings.entropy()
+                };
                 events.surroundings.random.initialise(seed, other);
             }
             Does::Missing => {

@@ -213,15 +213,16 @@ fn keys(
     let format = |error| Failure::format(&name, &path, error);
     let key_bytes: u32 = parts.iter().map(|part| u32::from(part.length)).sum();
     let row_bytes = key_bytes + u32::try_from(ROW_ID_BYTES).unwrap_or(8);
-    let whole = Slot {
+    // Rows come in the order of their places, and those of equal keys stay in it.
+    let key = Slot {
         kind: Kind::Character,
         offset: 0,
-        length: row_bytes,
+        length: key_bytes,
         big_endian: false,
     };
     let plan = SortPlan {
         key: SortKey::new(vec![KeyField {
-            slot: whole,
+            slot: key,
             descending: false,
         }]),
         row_bytes,
@@ -233,11 +234,12 @@ fn keys(
     let mut reader = Reader::open(&mut *data).map_err(format)?;
     reader.keep_places();
     let mut sorter = Sorter::new(plan, Expected::Exactly(rows));
-    let mut key = Vec::new();
+    let (mut row, mut key) = (Vec::new(), Vec::new());
     loop {
-        let Some(row) = reader.next_row().map_err(format)?.map(<[u8]>::to_vec) else {
-            return Ok(sorter);
-        };
+        match reader.next_row().map_err(format)? {
+            Some(next) => next.clone_into(&mut row),
+            None => return Ok(sorter),
+        }
         key.clear();
         encode(&reader, parts, &row, &mut key);
         key.extend_from_slice(&reader.place().to_bytes());

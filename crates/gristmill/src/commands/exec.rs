@@ -16,7 +16,7 @@ use engine::options::Options;
 use engine::session::{self, Observer, Setup, Symbols, Temporaries};
 use io::account::{AccountedStore, Accounts};
 use io::live::LiveSlot;
-use io::process::ProcessMeter;
+use io::process::{ProcessMeter, keep_freed_memory};
 use io::real::RealStore;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -29,6 +29,7 @@ use crate::ui;
 /// Runs the verb.
 pub fn run(args: &ExecArgs) -> Result<Exit> {
     let meter = ProcessMeter::start();
+    keep_freed_memory();
     let text = fs::read_to_string(&args.program)
         .with_context(|| format!("failed to read the program {}", args.program.display()))?;
     let accounts = Arc::new(accounts(args)?);

@@ -85,9 +85,8 @@ fn channel_record(tallies: &BTreeMap<Operation, Tally>) -> ChannelRecord {
             record.write_s += tally.total.as_secs_f64();
         }
         if is_write || *operation == Operation::Read {
-            for step in tally.latency_ns.iter_recorded() {
-                classes[class_of(step.value_iterated_to())] += step.count_at_value();
-            }
+            let latencies = &tally.latency_ns;
+            latencies.for_each(|ns, count| classes[class_of(ns)] += count);
         }
         blocked += tally.total;
         record
@@ -124,7 +123,7 @@ fn files(tallies: &BTreeMap<Operation, Tally>) -> Option<FilesRecord> {
 
 fn operation_record(tally: &Tally) -> OperationRecord {
     let microseconds = |ns: u64| Duration::from_nanos(ns).as_secs_f64() * 1e6;
-    let quantile = |q| microseconds(tally.latency_ns.value_at_quantile(q));
+    let [median, high] = tally.latency_ns.quantiles([0.5, 0.99]).map(microseconds);
     OperationRecord {
         count: tally.count,
         errors: tally.errors,
@@ -135,8 +134,8 @@ fn operation_record(tally: &Tally) -> OperationRecord {
             .collect(),
         bytes: tally.bytes,
         total_s: tally.total.as_secs_f64(),
-        latency_p50_us: quantile(0.5),
-        latency_p99_us: quantile(0.99),
+        latency_p50_us: median,
+        latency_p99_us: high,
         latency_max_us: microseconds(tally.latency_ns.max()),
     }
 }
