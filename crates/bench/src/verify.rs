@@ -3,11 +3,12 @@
 //! the first wrong row is named.
 
 pub mod checks;
+mod located;
+#[cfg(test)]
+mod samples;
+mod stray;
 
 use std::cmp::Ordering;
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use base::rowhash::RowHash;
@@ -15,10 +16,11 @@ use engine::dataset::hash::RowHasher;
 use engine::expr::Slot;
 use engine::sort::{KeyField, SortKey};
 use recipe::{Generator, Recipe};
-use sas7bdat::{Endian, Reader};
+use sas7bdat::Endian;
 
 use crate::plan::PlannedDataset;
 use crate::stage::Staged;
+use located::Located;
 
 /// Whether rows of the same key are in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,42 +31,74 @@ pub enum Order {
     NoTies,
 }
 
-/// Checks that `path` is in the order of `by` and, if it is known, holds the `expected` rows. Returns
+/// The rows that a file must hold.
+#[derive(Debug, Clone, Copy)]
+pub struct ExpectedRows<'a> {
+    /// Their hash and number.
+    pub hash: RowHash,
+    /// A file that holds all of them, to find out which row is wrong.
+    pub held_by: &'a Path,
+    /// Whether it holds no others.
+    pub whole: bool,
+}
+
+/// Checks that `path` is in the order of `by` and, if they are known, holds the `expected` rows. Returns
 /// what is wrong.
 pub fn sorted_same_rows(
     path: &Path,
     by: &[String],
     order: Order,
-    expected: Option<RowHash>,
+    expected: Option<ExpectedRows<'_>>,
 ) -> Vec<String> {
-    match read_sorted(path, by, order) {
-        Err(message) => vec![message],
-        Ok(Seen { unsorted_row, hash }) => {
-            let mut findings = Vec::new();
-            let file = path.display();
-            if let Some(row) = unsorted_row {
-                findings.push(format!(
-                    "{file}: row {row} is not in the order of {}",
-                    by.join(" ")
-                ));
-            }
-            let expected = expected.unwrap_or(hash);
-            if hash.rows != expected.rows {
-                let (there, wanted) = (hash.rows, expected.rows);
-                findings.push(format!("{file}: {there} rows instead of {wanted}"));
-            } else if hash != expected {
-                findings.push(format!(
-                    "{file}: the rows are not those of the input (hash {:016x} instead of {:016x})",
-                    hash.sum, expected.sum
-                ));
-            }
-            findings
+    let Seen { unsorted, hash } = match read_sorted(path, by, order) {
+        Err(message) => return vec![message],
+        Ok(seen) => seen,
+    };
+    let mut findings = Vec::new();
+    let file = path.display();
+    if let Some(place) = unsorted {
+        let by = by.join(" ");
+        findings.push(format!("{file}: {place} is not in the order of {by}"));
+    }
+    let Some(expected) = expected.filter(|expected| expected.hash != hash) else {
+        return findings;
+    };
+    let (there, wanted) = (hash.rows, expected.hash.rows);
+    let number = format!("{file}: {there} rows instead of {wanted}");
+    let sums = (hash.sum, expected.hash.sum);
+    let hashes = format!(
+        "{file}: the rows are not those of the input (hash {:016x} instead of {:016x})",
+        sums.0, sums.1
+    );
+    findings.push(if there == wanted { hashes } else { number });
+    findings.extend(wrong_row(path, expected));
+    findings
+}
+
+/// Which row is too many, changed or missing.
+fn wrong_row(path: &Path, expected: ExpectedRows<'_>) -> Option<String> {
+    let (file, input) = (path.display(), expected.held_by.display());
+    let explain = |message| Some(format!("{file}: which row it is was not found: {message}"));
+    match stray::first(path, expected.held_by) {
+        Err(message) => return explain(message),
+        Ok(Some(place)) => {
+            return Some(format!(
+                "{file}: {place} is the first that is not among those of {input}"
+            ));
+        }
+        Ok(None) if !expected.whole => return None,
+        Ok(None) => {}
+    }
+    match stray::first(expected.held_by, path) {
+        Err(message) => explain(message),
+        Ok(place) => {
+            place.map(|place| format!("{file}: {place} of {input} is the first that it lacks"))
         }
     }
 }
 
 struct Seen {
-    unsorted_row: Option<u64>,
+    unsorted: Option<String>,
     hash: RowHash,
 }
 
@@ -74,9 +108,8 @@ fn read_rows(path: &Path) -> Result<RowHash, String> {
 }
 
 fn read_sorted(path: &Path, by: &[String], order: Order) -> Result<Seen, String> {
-    let explain = |error: sas7bdat::Error| format!("{}: failed to {error}", path.display());
-    let mut reader = open(path)?;
-    let metadata = reader.metadata();
+    let mut rows = Located::open(path)?;
+    let metadata = rows.metadata();
     let mut fields = Vec::new();
     for name in by {
         let Some(column) = metadata.column(name) else {
@@ -96,27 +129,26 @@ fn read_sorted(path: &Path, by: &[String], order: Order) -> Result<Seen, String>
     }
     let key = SortKey::new(fields);
     let mut hasher = RowHasher::new(&metadata.variables, metadata.layout.row_bytes);
-    let mut unsorted_row = None;
-    let mut rows = 0u64;
+    let mut unsorted = None;
     let mut last: Vec<u8> = Vec::new();
-    while let Some(row) = reader.next_row().map_err(explain)? {
+    while rows.advance()? {
+        let row = rows.row();
         if !by.is_empty() {
-            let in_order = rows == 0
+            let in_order = rows.number() == 1
                 || match order {
                     Order::Ties => key.compare(&last, row) != Ordering::Greater,
                     Order::NoTies => key.compare(&last, row) == Ordering::Less,
                 };
             if !in_order {
-                unsorted_row.get_or_insert(rows + 1);
+                unsorted.get_or_insert_with(|| rows.place());
             }
             last.clear();
             last.extend_from_slice(row);
         }
         hasher.add(row);
-        rows += 1;
     }
     Ok(Seen {
-        unsorted_row,
+        unsorted,
         hash: hasher.hash(),
     })
 }
@@ -126,7 +158,7 @@ fn read_sorted(path: &Path, by: &[String], order: Order) -> Result<Seen, String>
 pub fn as_staged(path: &Path, staged: &Staged) -> Option<String> {
     let bytes = std::fs::metadata(path).map(|found| found.len());
     let bytes = bytes.unwrap_or_default();
-    let rows = open(path).map(|reader| reader.metadata().rows);
+    let rows = Located::open(path).map(|rows| rows.metadata().rows);
     match rows {
         Err(message) => Some(message),
         Ok(rows) if (rows, bytes) != (staged.rows, staged.file_bytes) => Some(format!(
@@ -142,19 +174,19 @@ pub fn as_staged(path: &Path, staged: &Staged) -> Option<String> {
 
 /// Compares a staged file row by row with its seed; names the first row that differs.
 pub fn against_seed(path: &Path, dataset: &PlannedDataset) -> Result<Option<String>, String> {
-    let explain = |error: sas7bdat::Error| format!("{}: failed to {error}", path.display());
     let (name, text) = &dataset.recipe;
     let recipe = Recipe::parse(name, text).map_err(|error| error.to_string())?;
     let generator = Generator::new(&recipe, dataset.seed);
-    let mut reader = open(path)?;
+    let mut rows = Located::open(path)?;
     let mut expected = vec![0; generator.layout().row_bytes as usize];
     for number in 0..dataset.rows {
-        let Some(row) = reader.next_row().map_err(explain)? else {
+        if !rows.advance()? {
             return Ok(Some(format!(
                 "{}: it ends after {number} rows",
                 path.display()
             )));
-        };
+        }
+        let row = rows.row();
         generator.fill(number, &mut expected);
         if row == expected.as_slice() {
             continue;
@@ -175,36 +207,13 @@ pub fn against_seed(path: &Path, dataset: &PlannedDataset) -> Result<Option<Stri
             });
         let column = column.map_or("the padding", String::as_str);
         return Ok(Some(format!(
-            "{}: row {} differs from what was staged, first in {column} (byte {at} of the row)",
+            "{}: {} differs from what was staged, first in {column} (byte {at} of the row)",
             path.display(),
-            number + 1
+            rows.place()
         )));
     }
     Ok(None)
 }
 
-fn open(path: &Path) -> Result<Reader<FileSource>, String> {
-    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Reader::open(FileSource(file)).map_err(|error| format!("{}: failed to {error}", path.display()))
-}
-
-struct FileSource(File);
-
-impl sas7bdat::Source for FileSource {
-    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut done = 0;
-        while done < buffer.len() {
-            match self.0.read_at(&mut buffer[done..], offset + done as u64) {
-                Ok(0) => break,
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(done)
-    }
-
-    fn size(&mut self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
-    }
-}
+#[cfg(test)]
+mod tests;

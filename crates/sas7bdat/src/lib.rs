@@ -47,7 +47,7 @@ pub use encoding::Encoding;
 pub use endian::Endian;
 pub use error::Error;
 pub use metadata::{IndexInfo, Metadata};
-pub use reader::{Reader, Rows, TakenRows};
+pub use reader::{Misplaced, Reader, Rows, TakenRows};
 pub use source::{Seekable, Sink, Source};
 pub use variable::{Compression, Format, Kind, Layout, Variable};
 pub use writer::{WriteOptions, Writer, Written};

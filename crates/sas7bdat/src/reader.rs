@@ -1,6 +1,7 @@
 //! Reading a data set: page by page, in order, each page with one read.
 
 mod index;
+mod marks;
 mod pages;
 mod place;
 mod seek;
@@ -17,6 +18,7 @@ use crate::source::Source;
 use crate::stored::RowRule;
 use crate::variable::Kind;
 pub(crate) use index::{TOP as INDEX_TOP, leaf};
+pub use marks::Misplaced;
 use pages::{Current, Pending};
 pub use taken::TakenRows;
 

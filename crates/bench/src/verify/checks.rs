@@ -11,7 +11,8 @@ use ::io::cache;
 use base::rowhash::RowHash;
 use sas7bdat::{Kind, Metadata, trim_blanks};
 
-use super::{Order, open, read_rows, sorted_same_rows};
+use super::located::Located;
+use super::{ExpectedRows, Order, read_rows, sorted_same_rows};
 use crate::plan::{Plan, PlannedJob};
 use crate::stage::{Stage, Staged};
 use crate::suite::check::{Check, Counted, Expected};
@@ -92,10 +93,12 @@ impl<'a> Checker<'a> {
                 by,
                 same_rows_as,
             } => {
-                let expected = same_rows_as.as_ref().map(|name| self.staged(name));
-                let expected = expected.transpose()?.map(|staged| staged.rows());
-                let path = self.evicted(dataset)?;
-                Ok(sorted_same_rows(&path, by, Order::Ties, expected))
+                let Some(input) = same_rows_as else {
+                    let path = self.evicted(dataset)?;
+                    return Ok(sorted_same_rows(&path, by, Order::Ties, None));
+                };
+                let hash = self.staged(input)?.rows();
+                self.same_rows(dataset, by, (input, hash, true))
             }
             Check::Rows { datasets, expected } => {
                 let wanted = self.expected(expected, folder)?;
@@ -112,9 +115,8 @@ impl<'a> Checker<'a> {
                 same_rows_as,
                 input_where,
             } => {
-                let expected = self.rows_of(same_rows_as, input_where.as_deref(), folder)?;
-                let path = self.evicted(dataset)?;
-                Ok(sorted_same_rows(&path, &[], Order::Ties, Some(expected)))
+                let hash = self.rows_of(same_rows_as, input_where.as_deref(), folder)?;
+                self.same_rows(dataset, &[], (same_rows_as, hash, input_where.is_none()))
             }
             Check::Total { .. } => self.total(check, folder),
             Check::Distinct { dataset, by, of } => {
@@ -164,6 +166,23 @@ impl<'a> Checker<'a> {
         inputs.map(|set| (set.lane, set.replica)).collect()
     }
 
+    /// Compares the rows of an output with those of an input, or some of them.
+    fn same_rows(
+        &self,
+        dataset: &str,
+        by: &[String],
+        (input, hash, whole): (&str, RowHash, bool),
+    ) -> Findings {
+        let held_by = &self.input(input);
+        let expected = ExpectedRows {
+            hash,
+            held_by,
+            whole,
+        };
+        let path = self.evicted(dataset)?;
+        Ok(sorted_same_rows(&path, by, Order::Ties, Some(expected)))
+    }
+
     /// Compares an output with that of the first launch that left one.
     fn equal_launches(&mut self, place: Equals, dataset: &str, digits: Option<u32>) -> Findings {
         let path = self.evicted(dataset)?;
@@ -177,6 +196,12 @@ impl<'a> Checker<'a> {
     fn path(&self, dataset: &str) -> PathBuf {
         self.output
             .join(format!("{}.sas7bdat", dataset.to_ascii_lowercase()))
+    }
+
+    /// The file of an input.
+    fn input(&self, dataset: &str) -> PathBuf {
+        let folder = self.stage.of_lane(self.lane);
+        folder.join(format!("{dataset}.sas7bdat"))
     }
 
     /// The file of an output, out of the cache. One that is missing is reported by who reads it.
@@ -219,7 +244,7 @@ impl<'a> Checker<'a> {
         };
         let wanted = self.expected(expected, folder)?;
         let path = self.evicted(dataset)?;
-        let metadata = open(&path)?.metadata().clone();
+        let metadata = Located::open(&path)?.metadata().clone();
         if metadata.column(variable).is_none() {
             return Err(format!(
                 "{}: there is no variable {variable}",
@@ -313,7 +338,7 @@ impl<'a> Checker<'a> {
         let mut findings = Vec::new();
         for dataset in datasets {
             let path = self.path(dataset);
-            let metadata = open(&path)?.metadata().clone();
+            let metadata = Located::open(&path)?.metadata().clone();
             for index in indexes {
                 let known = metadata.indexes.iter();
                 if !known
@@ -390,7 +415,7 @@ fn equal(first: &Path, second: &Path, digits: Option<u32>) -> Result<Option<Stri
     if first == second {
         return read_rows(first).map(|_| None);
     }
-    let (mut left, mut right) = (open(first)?, open(second)?);
+    let (mut left, mut right) = (Located::open(first)?, Located::open(second)?);
     let metadata = left.metadata().clone();
     let other = right.metadata().clone();
     let shape = |metadata: &Metadata| {
@@ -406,33 +431,27 @@ fn equal(first: &Path, second: &Path, digits: Option<u32>) -> Result<Option<Stri
     if shape(&metadata) != shape(&other) {
         return say("it has other variables".to_owned());
     }
-    let explain =
-        |path: &Path, error: sas7bdat::Error| format!("{}: failed to {error}", path.display());
-    let mut number = 0;
     loop {
-        number += 1;
-        let ours = left.next_row().map_err(|error| explain(first, error))?;
-        let theirs = right.next_row().map_err(|error| explain(second, error))?;
-        let (Some(ours), Some(theirs)) = (ours, theirs) else {
-            let same = ours.is_none() && theirs.is_none();
-            return if same {
+        let (ours, theirs) = (left.advance()?, right.advance()?);
+        if !ours || !theirs {
+            return if ours == theirs {
                 Ok(None)
             } else {
                 say(format!("it has {} rows", other.rows))
             };
-        };
+        }
         for (place, variable) in metadata.variables.iter().enumerate() {
             let value = |row: &[u8], metadata: &Metadata| {
                 let from = metadata.layout.offsets[place] as usize;
                 row[from..from + variable.length as usize].to_vec()
             };
-            let (one, two) = (value(ours, &metadata), value(theirs, &other));
+            let (one, two) = (value(left.row(), &metadata), value(right.row(), &other));
             let same = match variable.kind {
                 Kind::Numeric => same_number(&one, &two, digits),
                 Kind::Character => trim_blanks(&one) == trim_blanks(&two),
             };
             if !same {
-                return say(format!("row {number} differs in {}", variable.name));
+                return say(format!("{} differs in {}", right.place(), variable.name));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Hashes of rows in one form, whatever the data set they lie in: as an uncompressed data set would
 //! hold them. Compressed rows lack the zero bytes that pad uncompressed ones.
 
-use base::rowhash::RowHash;
+use base::rowhash::{RowHash, hash_bytes};
 use sas7bdat::{Compression, Layout, Variable};
 
 /// A running hash of the rows of one data set.
@@ -36,6 +36,15 @@ impl RowHasher {
         }
         self.padded[..row.len()].copy_from_slice(row);
         self.hash.add(&self.padded);
+    }
+
+    /// The hash of a row that is not added.
+    pub fn hash_of(&mut self, row: &[u8]) -> u64 {
+        if self.padded.is_empty() {
+            return hash_bytes(row);
+        }
+        self.padded[..row.len()].copy_from_slice(row);
+        hash_bytes(&self.padded)
     }
 
     /// The hash so far.
