@@ -65,25 +65,22 @@ struct Beside {
 
 /// Measures and writes the page.
 pub(super) fn run(options: &Options, folder: &Path, commit: &str) -> Result<()> {
-    let mut all = Vec::new();
     for file_system in FILE_SYSTEMS {
         if !file_system.contains(&options.only) {
             continue;
         }
         let beside =
             on(file_system, options, folder).with_context(|| format!("on {file_system}"))?;
-        println!("{}", page::file_system(&beside));
-        all.push(beside);
+        let text = page::file_system(&beside);
+        println!("{text}");
+        page::keep(&notes(folder), file_system, commit, &text)?;
     }
-    if options.only.is_empty() {
-        page::write(options, commit, &all)?;
-    }
-    Ok(())
+    page::write(options, &notes(folder), commit)
 }
 
 fn on(file_system: &'static str, options: &Options, folder: &Path) -> Result<Beside> {
     let described = root().join("suites/demand-calibration/suite.toml");
-    let notes = folder.join("calibration");
+    let notes = notes(folder);
     fs::create_dir_all(&notes)?;
     let places = Places {
         suite: toml::from_str(&fs::read_to_string(described)?)?,
@@ -244,7 +241,7 @@ impl Places {
             let finished = loop {
                 let handle = io::process::handle(child.id()).context("no handle on a job")?;
                 let handles = [std::os::fd::AsFd::as_fd(&handle)];
-                io::process::wait_for_any(&handles, std::time::Duration::from_secs(60))?;
+                io::process::wait_for_any(&handles, std::time::Duration::from_mins(1))?;
                 if let Some(finished) = io::process::try_wait(child.id())? {
                     break finished;
                 }
@@ -316,6 +313,11 @@ fn piped(command: &[String]) -> Command {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     piped
+}
+
+/// Where logs, recorded calls and figures lie.
+fn notes(folder: &Path) -> PathBuf {
+    folder.join("calibration")
 }
 
 /// The folder below `top` in which a file lies.

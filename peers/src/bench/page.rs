@@ -143,7 +143,8 @@ fn machine() -> String {
 
 /// What is being measured.
 pub(super) fn commit() -> String {
-    said(&["git", "rev-parse", "--short", "HEAD"])
+    let tree = root().display().to_string();
+    said(&["git", "-C", &tree, "rev-parse", "--short", "HEAD"])
 }
 
 fn said(command: &[&str]) -> String {

@@ -1,12 +1,14 @@
 //! The figures as Markdown.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 
 use anyhow::Result;
 
 use super::super::page;
 use super::super::{Options, Sample};
-use super::{Beside, MODELS, WANTED};
+use super::{Beside, FILE_SYSTEMS, MODELS, WANTED};
 
 /// What stands above the figures.
 pub(in super::super) const INTRODUCTION: &str = "\
@@ -73,8 +75,19 @@ pub(super) fn file_system(beside: &Beside) -> String {
     text
 }
 
-/// Writes the page.
-pub(super) fn write(options: &Options, commit: &str, all: &[Beside]) -> Result<()> {
-    let texts: Vec<String> = all.iter().map(file_system).collect();
-    page::write(options, commit, &texts)
+/// Keeps the figures of a file system: they may be measured one after the other.
+pub(super) fn keep(notes: &Path, name: &str, commit: &str, text: &str) -> Result<()> {
+    fs::write(notes.join(format!("{name}-{commit}.md")), text)?;
+    Ok(())
+}
+
+/// Writes the page, as soon as every file system was measured with the same commit.
+pub(super) fn write(options: &Options, notes: &Path, commit: &str) -> Result<()> {
+    let kept =
+        FILE_SYSTEMS.map(|name| fs::read_to_string(notes.join(format!("{name}-{commit}.md"))));
+    let texts: Result<Vec<String>, _> = kept.into_iter().collect();
+    match texts {
+        Ok(texts) => page::write(options, commit, &texts),
+        Err(_) => Ok(()),
+    }
 }

@@ -35,7 +35,7 @@ pub(in super::super) fn run(recorded: &Path, root: &str) -> Result<()> {
     println!(
         "cpu_s={:.6} wall_s={:.6} calls={}",
         cpu.as_secs_f64(),
-        (after.real - before.real).as_secs_f64(),
+        after.real.saturating_sub(before.real).as_secs_f64(),
         trace.calls.len()
     );
     Ok(())
@@ -64,7 +64,11 @@ impl<'a> Files<'a> {
             }
         }
         Self {
-            paths: trace.paths.iter().map(|path| path.as_c_str()).collect(),
+            paths: trace
+                .paths
+                .iter()
+                .map(std::ffi::CString::as_c_str)
+                .collect(),
             open: std::iter::repeat_with(|| None).take(slots).collect(),
             buffer: vec![b'x'; bytes],
             names: vec![MaybeUninit::uninit(); 32_768],
