@@ -34,6 +34,14 @@ pub fn samples(directory: &RunDirectory) -> Result<Vec<(String, Vec<Sample>)>, E
         .collect()
 }
 
+/// MB/s of each channel over the time in which jobs ran.
+fn rates(channels: &mut BTreeMap<String, ChannelResult>, elapsed_s: Option<f64>) {
+    for channel in channels.values_mut() {
+        let bytes = channel.read_bytes + channel.write_bytes;
+        channel.mb_per_s = elapsed_s.map(|elapsed| bytes as f64 / 1e6 / elapsed);
+    }
+}
+
 /// The same with requirements of the user's.
 pub fn assemble_with(
     directory: &RunDirectory,
@@ -69,12 +77,7 @@ pub fn assemble_with(
         let launcher = sampled::launcher(&samples, window);
         (aggregate.launcher_cpu_s, aggregate.launcher_cpu_share) = launcher.unzip();
     }
-    for channel in channels.values_mut() {
-        let bytes = channel.read_bytes + channel.write_bytes;
-        channel.mb_per_s = aggregate
-            .elapsed_s
-            .map(|elapsed| bytes as f64 / 1e6 / elapsed);
-    }
+    rates(&mut channels, aggregate.elapsed_s);
     let disturbance = node
         .as_ref()
         .map(|node| disturbances(node, &samples, &events))
