@@ -199,6 +199,20 @@ fn batches_start_anew_until_the_time_is_over_each_with_outputs_of_its_own() {
     // An appended row would be the second one if batches shared their outputs.
     assert!(result.jobs.iter().all(|job| job.verified == Some(true)));
     assert!(result.aggregate.elapsed_s.unwrap() >= 1.0);
+    let drift = result.drift.as_ref().unwrap();
+    assert_eq!((drift.part.as_str(), drift.batches), ("tenth", [1, 1]));
+    let names: Vec<&str> = drift.jobs.iter().map(|job| &*job.name).collect();
+    assert_eq!(names, ["wait_1", "wait_2"]);
+    assert!(drift.mb_per_s.contains_key("all"), "{drift:?}");
+    let said = text(&output.stdout);
+    assert!(said.contains("First and last tenth"), "{said}");
+    assert!(
+        result
+            .verdict
+            .reason
+            .contains("in the last tenth jobs took"),
+        "{said}"
+    );
     let left = fs::read_dir(site.directory.path().join("gristmill-bench")).unwrap();
     let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(!left.into_iter().any(|name| name.contains("output")));
@@ -292,4 +306,136 @@ fn a_mark_lands_on_the_timeline_of_the_run_that_is_on_its_way() {
         .output()
         .unwrap();
     assert!(text(&late.stderr).contains("is over"));
+}
+
+/// A pace table that decides what a step takes: 0.4 s each.
+const PACE: &str = "
+title = 'of a test'
+date = '2026-11-21'
+[kind.DATA]
+s_per_step = 0.4
+s_per_mb = 0
+s_per_million_rows = 0
+basis = 'made up'
+[kind.OTHER]
+like = 'DATA'
+basis = 'made up'
+";
+
+#[test]
+fn a_paced_suite_spends_what_the_table_says_by_waiting() {
+    let site = Site::new(0);
+    let program = site.directory.path().join("waiting/programs/wait.sas");
+    fs::write(
+        program,
+        "data out.&out; x = 1; run; data _null_; set out.&out; run;",
+    )
+    .unwrap();
+    fs::write(site.directory.path().join("pace.toml"), PACE).unwrap();
+    let paced = ["--pace", "sas", "--pace-by", "sleep"];
+    let dry = text(&site.run(&[&paced[..], &["--dry-run"]].concat()).stdout);
+    assert!(
+        dry.contains("paced: 1 times the CPU time that the table of "),
+        "{dry}"
+    );
+    assert!(dry.contains("by waiting"), "{dry}");
+    let dry = text(&site.run(&["--dry-run"]).stdout);
+    assert!(dry.contains("not paced"), "{dry}");
+
+    let table = ["--pace-table", "pace.toml", "--jobs", "3"];
+    let output = site.run(&[&paced[..], &table].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text_of(&output));
+    let said = text(&output.stdout);
+    assert!(said.contains("paced: sas, by waiting"), "{said}");
+    let run = &site.runs()[0];
+    let pacing = run.plan().unwrap().pacing.unwrap();
+    assert_eq!((pacing.by.as_str(), pacing.factor), ("sleep", 1.0));
+    let result = site.result();
+    for job in &result.jobs {
+        assert_eq!(job.verified, Some(true));
+        // Two steps of 0.4 s, which stand for user CPU time of the job.
+        let stood_in = job.stood_in_s.unwrap();
+        assert!((0.6..2.0).contains(&stood_in), "{stood_in}");
+        assert!(job.real_s.unwrap() >= stood_in && job.user_s.unwrap() >= stood_in);
+    }
+    // Otherwise the same, without a pace.
+    site.run(&[]);
+    let unpaced = site
+        .runs()
+        .into_iter()
+        .find(|run| run.plan().unwrap().pace.is_none());
+    let unpaced = unpaced.unwrap().result().unwrap().unwrap();
+    assert!(unpaced.jobs.iter().all(|job| job.stood_in_s.is_none()));
+}
+
+/// A suite with users, of which more and fewer are launched than it has.
+const USERS: &str = r#"
+name = "waiting"
+title = "Users"
+
+[launch]
+rule = "offsets"
+
+[personas]
+clerk = "writes a row"
+boss = "reads it"
+
+[mix]
+symbol = "who"
+interval_s = 1
+
+[demonstration]
+scale = 1
+time_scale = 0.1
+
+[[jobs]]
+program = "wait.sas"
+persona = "clerk"
+launches = [
+    { name = "clerk_1", at_s = 0, symbols = { who = "c1" } },
+    { name = "clerk_2", at_s = 1, symbols = { who = "c2" } },
+]
+checks = [{ kind = "rows", dataset = "w_{who}", count = "1" }]
+
+[[jobs]]
+name = "boss"
+at_s = 0
+program = "wait.sas"
+persona = "boss"
+symbols = { who = "b" }
+checks = [{ kind = "rows", dataset = "w_{who}", count = "1" }]
+"#;
+
+#[test]
+fn other_users_run_and_each_has_outputs_of_its_own() {
+    let site = Site::new(0);
+    let folder = site.directory.path().join("waiting");
+    fs::write(folder.join("suite.toml"), USERS).unwrap();
+    let program = "data once; x = 1; run; proc append base=out.w_&who data=once; run;";
+    fs::write(folder.join("programs/wait.sas"), program).unwrap();
+    let output = site.run(&["--mix", "clerk=5,boss=0"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text_of(&output));
+    let result = site.result();
+    let mut names: Vec<&str> = result.jobs.iter().map(|job| &*job.name).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        ["clerk_1", "clerk_1u2", "clerk_1u3", "clerk_2", "clerk_2u2"]
+    );
+    // A second appended row would be found.
+    assert!(
+        result.jobs.iter().all(|job| job.verified == Some(true)),
+        "{result:?}"
+    );
+    let third = result
+        .jobs
+        .iter()
+        .find(|job| job.name == "clerk_1u3")
+        .unwrap();
+    assert!(third.launched_s.unwrap() >= 0.19, "{third:?}");
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("boss 0 instead of 1, clerk 5 instead of 2"),
+        "{said}"
+    );
 }

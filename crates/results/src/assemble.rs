@@ -2,6 +2,7 @@
 //! events so far, the steps that jobs have finished.
 
 pub mod disturbance;
+mod drift;
 mod sampled;
 
 use std::collections::{BTreeMap, HashMap};
@@ -83,7 +84,9 @@ pub fn assemble_with(
         .map(|node| disturbances(node, &samples, &events))
         .unwrap_or_default();
     let sustained_peak = window.and_then(|window| sampled::sustained_peak(&samples, window));
+    let drift = window.and_then(|window| drift::drift(&plan, &jobs, &samples, window));
     let facts = Facts {
+        drift: drift.as_ref(),
         plan: &plan,
         jobs: &jobs,
         channels: &channels,
@@ -95,15 +98,10 @@ pub fn assemble_with(
         disturbances: &disturbance,
     };
     let verdict = verdict::of_run(&facts, thresholds);
-    let (schema, run, suite) = (
-        crate::SCHEMA.to_owned(),
-        plan.run.clone(),
-        plan.suite.clone(),
-    );
     Ok(RunResult {
-        schema,
-        run,
-        suite,
+        schema: crate::SCHEMA.to_owned(),
+        run: plan.run.clone(),
+        suite: plan.suite.clone(),
         scale: plan.scale,
         verdict,
         jobs,
@@ -111,6 +109,7 @@ pub fn assemble_with(
         aggregate,
         disturbance,
         sustained_peak,
+        drift,
         not_measured: not_measured(node.as_ref(), &samples, &events),
     })
 }

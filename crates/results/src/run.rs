@@ -12,6 +12,7 @@
 //! ```
 
 mod directory;
+mod drift;
 mod failed;
 mod lines;
 mod staged;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use directory::{Error, RunDirectory};
+pub use drift::{Drift, JobDrift};
 pub use failed::FailedOperation;
 pub use staged::{CopiesRecord, FileSize};
 
@@ -385,6 +387,9 @@ pub struct RunResult {
     /// Highest sustained throughput; absent if the run was too short or nothing was sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained_peak: Option<SustainedPeak>,
+    /// First and last part of a run of several batches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
     /// What could not be measured, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_measured: Vec<String>,

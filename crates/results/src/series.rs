@@ -214,6 +214,7 @@ mod tests {
             },
             disturbance: Vec::new(),
             sustained_peak: None,
+            drift: None,
             not_measured: Vec::new(),
         }
     }

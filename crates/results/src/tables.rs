@@ -16,7 +16,7 @@ use crate::table::Table;
 
 pub use channels::{calibration, channels, totals};
 pub(crate) use jobs::time_unit;
-pub use jobs::{failed_operations, job_details, job_runtimes};
+pub use jobs::{drift, failed_operations, job_details, job_runtimes};
 pub use papers::{
     StorageWay, aggregate, contradictions, cpu_real, published_sizes, published_trade_off,
     scalability, sizes, slowest, trade_off, wall_and_system,
@@ -32,6 +32,7 @@ pub fn of_run(plan: &RunPlan, result: &RunResult, samples: &[(String, Vec<Sample
         channels(one),
         job_details(result),
         failed_operations(result),
+        drift(result),
         job_runtimes(one),
     ];
     let shown = [

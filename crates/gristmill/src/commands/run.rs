@@ -37,12 +37,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let rungs = rungs;
     // A file with mistakes is refused before anything is done.
     super::report::thresholds(args.thresholds.as_deref())?;
-    super::pace::of_run(&args.pace)?;
+    let pace = super::pace::of_run(&args.pace)?;
     // A load that does not fit is refused before the smaller ones are run.
     for rung in &rungs {
         let plan = planned(args, &suite, &directories, rung)?;
         if args.dry_run {
-            ui::data(&dry_run::describe(&plan, &directories));
+            ui::data(&dry_run::describe(&plan, &directories, pace.as_ref()));
         }
     }
     if args.dry_run {

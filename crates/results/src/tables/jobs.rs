@@ -141,6 +141,58 @@ pub fn job_details(result: &RunResult) -> Option<Table> {
     Some(table)
 }
 
+/// First and last part of a run of several batches.
+pub fn drift(result: &RunResult) -> Option<Table> {
+    let drift = result.drift.as_ref()?;
+    let part = &drift.part;
+    let (first, last) = (format!("First {part}"), format!("Last {part}"));
+    let mut table = Table::new(
+        "first-and-last",
+        format!("First and last {part}, {:.0} s each", drift.part_s),
+        &[
+            ("What", Unit::Text),
+            (&first, Unit::Plain),
+            (&last, Unit::Plain),
+            ("Unit", Unit::Text),
+            ("Last/first", Unit::Ratio),
+        ],
+    );
+    let row = |what: String, [first, last]: [f64; 2], unit: &str| {
+        let ratio = (first > 0.0).then(|| last / first);
+        let (what, unit) = (Cell::text(what), Cell::text(unit));
+        vec![
+            what,
+            Some(first).into(),
+            Some(last).into(),
+            unit,
+            ratio.into(),
+        ]
+    };
+    for (channel, rates) in &drift.mb_per_s {
+        table.row(row(format!("served, {channel}"), *rates, "MB/s"));
+    }
+    for job in &drift.jobs {
+        table.row(row(job.name.clone(), job.real_s, "s"));
+    }
+    if let Some(ratio) = drift.real_ratio {
+        let mean = Cell::text("jobs, geometric mean");
+        let unit = Cell::text("");
+        table.summary(vec![
+            mean,
+            Cell::Absent,
+            Cell::Absent,
+            unit,
+            Some(ratio).into(),
+        ]);
+    }
+    table.note(format!(
+        "elapsed times are means over {} batches that began in the first {part} and {} that ended in the last; the \
+         first batch starts as cold as the run, later ones find what the cache kept",
+        drift.batches[0], drift.batches[1]
+    ));
+    Some(table)
+}
+
 /// File operations that failed, by job and channel.
 pub fn failed_operations(result: &RunResult) -> Option<Table> {
     let mut table = Table::new(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::assemble::disturbance::beyond_limits;
 use crate::node::NodeRecord;
 use crate::run::{
-    Aggregate, ChannelResult, CopiesRecord, Disturbance, Event, EventKind, JobResult, Limit,
+    Aggregate, ChannelResult, CopiesRecord, Disturbance, Drift, Event, EventKind, JobResult, Limit,
     RunPlan, SustainedPeak, Verdict,
 };
 use crate::sample::Sample;
@@ -50,6 +50,8 @@ pub struct Facts<'a> {
     pub sustained: Option<&'a SustainedPeak>,
     /// What else happened on the nodes.
     pub disturbances: &'a [Disturbance],
+    /// First and last part of a run of several batches.
+    pub drift: Option<&'a Drift>,
 }
 
 /// The verdict of a run, finished or not.
@@ -70,7 +72,7 @@ fn evidence(facts: &Facts<'_>) -> Evidence {
         demonstration: plan.demonstration,
         failure: failure(facts.jobs, facts.events),
         doubts,
-        remarks: remarks(plan),
+        remarks: remarks(facts),
         measures: measures(facts, limited_by.as_ref()),
         limited_by,
     }
@@ -403,7 +405,8 @@ fn unverified(facts: &Facts<'_>) -> usize {
     unverified.len()
 }
 
-fn remarks(plan: &RunPlan) -> Vec<String> {
+fn remarks(facts: &Facts<'_>) -> Vec<String> {
+    let plan = facts.plan;
     let verified = match plan.verify.as_str() {
         "sample" => Some("only the outputs of one launch of each program were verified"),
         _ => None,
@@ -416,7 +419,21 @@ fn remarks(plan: &RunPlan) -> Vec<String> {
         .chain(replaced)
         .map(str::to_owned)
         .chain(plan.copies.as_ref().map(copies))
+        .chain(facts.drift.and_then(slower))
         .collect()
+}
+
+/// How a run of many batches went on.
+fn slower(drift: &Drift) -> Option<String> {
+    let times = drift.real_ratio?;
+    let rate = drift.throughput_ratio();
+    let rate = rate.map_or(String::new(), |rate| {
+        format!(", throughput was {rate:.2} times that")
+    });
+    Some(format!(
+        "in the last {} jobs took {times:.2} times as long as in the first{rate}",
+        drift.part
+    ))
 }
 
 /// What storage that deduplicates makes of the copies.

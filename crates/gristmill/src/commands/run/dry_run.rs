@@ -5,11 +5,11 @@ use std::path::Path;
 
 use base::units::Bytes;
 use bench::plan::{Plan, PlannedJob};
-use bench::run::Directories;
+use bench::run::{Directories, Pace};
 use bench::suite::expand::rounded;
 
 /// The plan as text, for `--dry-run`.
-pub fn describe(plan: &Plan, directories: &Directories) -> String {
+pub fn describe(plan: &Plan, directories: &Directories, pace: Option<&Pace>) -> String {
     let input = plan.input_bytes();
     let peak = |share: f64| Bytes(rounded(input.0 as f64 * share));
     let at = |name: &str, path: &Path, bytes: Bytes, when: &str| {
@@ -55,6 +55,10 @@ pub fn describe(plan: &Plan, directories: &Directories) -> String {
             " at the peak",
         ),
     ];
+    lines.push(pace.map_or(
+        "  not paced: programs compute as fast as this engine can".to_owned(),
+        |pace| format!("  {}", pace_line(pace)),
+    ));
     lines.extend(duration_estimate(plan).map(|line| format!("  {line}")));
     lines.extend(plan.notes.iter().map(|note| format!("  {note}")));
     lines.push(format!("  options {}", options_text(&plan.options)));
@@ -86,6 +90,18 @@ fn job_line(plan: &Plan, job: &PlannedJob, width: usize) -> String {
     let own = options_text(&job.options);
     let line = format!("  job {:<width$}  {start:<12}  {read}  {own}", job.name);
     line.trim_end().to_owned()
+}
+
+fn pace_line(pace: &Pace) -> String {
+    let record = &pace.record;
+    let how = match record.by.as_str() {
+        "sleep" => "waiting",
+        _ => "computing",
+    };
+    format!(
+        "paced: {} times the CPU time that the table of {} gives for each step, by {how} ({})",
+        record.factor, record.table_date, record.table
+    )
 }
 
 fn options_text(options: &BTreeMap<String, String>) -> String {
