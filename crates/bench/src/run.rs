@@ -414,6 +414,7 @@ impl Run<'_> {
         if self.config.only_stage {
             return Ok(false);
         }
+        self.note_sizes()?;
         self.make_cold(watcher)?;
         watcher.phase("running");
         self.sampler.mark();
@@ -500,6 +501,14 @@ impl Run<'_> {
         );
         self.event(&Event::new(self.time(), EventKind::StageFinished).with_detail(detail))?;
         Ok(true)
+    }
+
+    /// Keeps the sizes of the staged files, which compression and the file system decide.
+    fn note_sizes(&self) -> Result<(), Error> {
+        let sizes = self.stage.sizes(&self.config.plan);
+        let sizes = sizes.map_err(failed("look at the staged files"))?;
+        let plan = self.directory.plan()?;
+        Ok(self.directory.write_plan(&RunPlan { sizes, ..plan })?)
     }
 
     fn input_paths(&self) -> Vec<PathBuf> {

@@ -6,7 +6,7 @@ mod csv;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use base::rowhash::RowHash;
 use base::units::Bytes;
 use recipe::{Generator, Recipe};
+use results::run::FileSize;
 use sas7bdat::{Compression, Sink, WriteOptions, Writer};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ use crate::suite::text::Format;
 
 /// What is staged, beside the data.
 const MANIFEST: &str = "stage.json";
+
+/// Bytes of a block in `st_blocks`.
+const BLOCK_BYTES: u64 = 512;
 
 /// Time stamp of generated files: 2020-01-01 00:00, a SAS datetime value. Bytes of a seed may not
 /// depend on the clock.
@@ -155,6 +159,26 @@ impl Stage {
     /// What is known of a staged data set of a batch.
     pub fn staged(&self, lane: u32, name: &str) -> Option<Staged> {
         self.lock().get(&key(lane, name)).cloned()
+    }
+
+    /// Sizes of what is staged, as far as they are known without looking into the files.
+    pub fn sizes(&self, plan: &Plan) -> io::Result<Vec<FileSize>> {
+        let each = plan.datasets.iter().filter_map(|dataset| {
+            let staged = self.staged(dataset.lane, &dataset.name)?;
+            Some((dataset, staged))
+        });
+        each.map(|(dataset, staged)| {
+            let of = |compression| (staged.compression == compression).then_some(staged.file_bytes);
+            let file = fs::metadata(self.path(dataset))?;
+            Ok(FileSize {
+                name: key(dataset.lane, &dataset.name),
+                plain_bytes: of(Compressed::No),
+                binary_bytes: of(Compressed::Binary),
+                allocated_bytes: Some(file.blocks() * BLOCK_BYTES),
+                hardware_bytes: None,
+            })
+        })
+        .collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Staged>> {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use results::run::{RunDirectory, RunResult};
+use results::run::{RunDirectory, RunPlan, RunResult};
 use tempfile::TempDir;
 
 const SUITE: &str = r#"
@@ -98,14 +98,22 @@ impl Site {
 
     /// Results in the order in which the runs were made.
     fn results(&self) -> Vec<RunResult> {
+        let result = |run: &RunDirectory| run.result().unwrap().expect("the run is complete");
+        self.runs().iter().map(result).collect()
+    }
+
+    fn plans(&self) -> Vec<RunPlan> {
+        self.runs().iter().map(|run| run.plan().unwrap()).collect()
+    }
+
+    fn runs(&self) -> Vec<RunDirectory> {
         let entries = fs::read_dir(self.bench().join("runs")).unwrap();
         let mut runs: Vec<RunDirectory> = entries
             .map(|entry| RunDirectory::open(&entry.unwrap().path()))
             .collect();
         let started = |run: &RunDirectory| run.plan().unwrap().started_unix_s;
         runs.sort_by(|one, other| started(one).total_cmp(&started(other)));
-        let result = |run: &RunDirectory| run.result().unwrap().expect("the run is complete");
-        runs.iter().map(result).collect()
+        runs
     }
 }
 
@@ -208,6 +216,14 @@ fn a_ladder_of_a_mixed_suite_repeats_its_users() {
         names.contains(&"sum_3") && names.contains(&"sum_3.2"),
         "{names:?}"
     );
+    let sizes = site.plans().pop().unwrap().sizes;
+    let named = sizes.iter().find(|one| one.name == "lane2/a_1").unwrap();
+    let bytes = site.staged("lane2/a_1.sas7bdat").len() as u64;
+    assert_eq!(
+        (sizes.len(), named.plain_bytes, named.binary_bytes),
+        (8, Some(bytes), None)
+    );
+    assert!(named.allocated_bytes.unwrap() > 0);
     // Identical copies have all bytes in common, in folders of their own. Indexes come with their time.
     for name in ["a_1.sas7bdat", "a_3.sas7bdat"] {
         assert!(

@@ -14,6 +14,9 @@ use crate::{measured, table, verdict};
 /// Rows of a series over time that a terminal has room for.
 const SERIES_ROWS: usize = 24;
 
+/// Files whose sizes are listed in a terminal; of more, CSV, JSON and the page have them.
+const SIZES_ROWS: usize = 30;
+
 /// A run: verdict, what was run, tables.
 pub fn run(plan: &RunPlan, result: &RunResult, samples: &[(String, Vec<Sample>)]) -> String {
     let mut out = verdict::text(&result.verdict);
@@ -28,6 +31,7 @@ pub fn run(plan: &RunPlan, result: &RunResult, samples: &[(String, Vec<Sample>)]
     all.retain(|table| match &*table.id {
         "job-runtimes" | "wall-and-system" => false,
         "scalability" | "slowest-per-node" => several,
+        "sizes" => table.rows.len() <= SIZES_ROWS,
         _ => true,
     });
     all.extend(tables::throughput_rows(samples, SERIES_ROWS));

@@ -105,6 +105,11 @@ impl RunDirectory {
         Ok(plan)
     }
 
+    /// Writes the plan again, with what became known after it was made.
+    pub fn write_plan(&self, plan: &RunPlan) -> Result<(), Error> {
+        self.write_json("run.json", plan)
+    }
+
     /// The figures; `None` if the run never got that far.
     pub fn result(&self) -> Result<Option<RunResult>, Error> {
         if !self.path.join("result.json").exists() {
