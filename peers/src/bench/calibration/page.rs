@@ -24,6 +24,30 @@ is flushed and 6 GiB of free memory are touched. CPU seconds are those of both p
 load is what all else kept busy meanwhile, in cores, the kernel's own writing included. After every run the mart held
 the same files of the same lengths.";
 
+/// What stands below them.
+const FINDINGS: &str = "\
+## Where the time goes
+
+One job alone at the paper's size, by perf, before the changes below: 48 % of its CPU time were the file calls themselves
+(writes 23, reads 8, unlinks 6, opens 4, renames 4, closes 2), 5 % its other calls, and 42 % its own computing: rows of DATA
+steps 7, sorts 5, allocation 5, descriptions of data sets read and written 5, row hashes 4, macro language and parsing 3,
+records of steps 3, regressions 3, indexes 2, means 2. A job has 7,911 steps, 0.25 ms of its own computing each, of which
+rows take more than half.
+
+Changed since: `/proc/self/status` is read with one call from a file that stays open, and not with twelve; freed
+buffers are kept, where each step of a small program had 65 page faults; the header of a data set is not copied before
+it is written; CALL STREAMINIT asks for the time only if its seed does not decide; keys of an index are sorted by their
+values alone, since rows come in the order of their places; latencies are kept one by one while they are few. User CPU time
+went from 2.05 to 1.75 s a job.
+
+The calls were looked at with an eye for what SAS would not do: each open file is asked for its length once, and a
+permanent data set is opened in vain once before it is made (it may have to be locked). No file is opened or read
+twice. Both contestants pay for these calls.
+
+What is left is spread thinly: to reach 0.70 the job would have to compute all its rows and steps in 0.43 of the time that its
+file calls take.
+";
+
 fn values(samples: &[Sample], value: fn(&Sample) -> f64) -> [f64; 3] {
     let mut values: Vec<f64> = samples.iter().map(value).collect();
     values.sort_by(f64::total_cmp);
@@ -87,7 +111,10 @@ pub(super) fn write(options: &Options, notes: &Path, commit: &str) -> Result<()>
         FILE_SYSTEMS.map(|name| fs::read_to_string(notes.join(format!("{name}-{commit}.md"))));
     let texts: Result<Vec<String>, _> = kept.into_iter().collect();
     match texts {
-        Ok(texts) => page::write(options, commit, &texts),
+        Ok(mut texts) => {
+            texts.push(FINDINGS.to_owned());
+            page::write(options, commit, &texts)
+        }
         Err(_) => Ok(()),
     }
 }
