@@ -336,7 +336,7 @@ const MISTAKES: [(&str, &str, &str); 13] = [
     (
         "n=n sum=total",
         "n=n sum(price)=total; run; data out.&out._sums; set out.&out._sums; total + ranuni(0)",
-        "row 1 differs in total, unlike",
+        "row 1 on page 1 differs in total, unlike",
     ),
     (
         "data _null_;",
