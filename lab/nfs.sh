@@ -7,8 +7,8 @@
 #
 # KERNEL is a folder with boot/vmlinuz-* and lib/modules/*, such as `dpkg-deb -x linux-image-….deb KERNEL` makes.
 # The machine sees this host's files read-only (9p) and has /tmp, /run and /var/lib/nfs of its own in memory;
-# NFS_VERSION chooses the protocol (default 4.2), MEMORY its size (default 3G). Needs qemu-system-x86_64,
-# busybox-static and nfs-kernel-server; without /dev/kvm it is slow.
+# NFS_VERSION chooses the protocol (default 4.2), MEMORY its size (default 3G), ACCEL=kvm makes it faster where
+# virtual machines work (default tcg: everywhere). Needs qemu-system-x86_64, busybox-static and nfs-kernel-server.
 set -euo pipefail
 
 fail() { echo "lab/nfs.sh: $*" >&2; exit 2; }
@@ -93,9 +93,7 @@ START
 tar -C "$folder" -cf "$root/work.tar" lab
 (cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null) | gzip -1 >"$folder/initrd"
 
-accelerated=()
-[ -w /dev/kvm ] && accelerated=(-accel kvm -cpu host,arch-capabilities=off)
-qemu-system-x86_64 "${accelerated[@]}" -accel tcg -m "${MEMORY:-3G}" -smp 2 -nodefaults -no-reboot -display none \
+qemu-system-x86_64 -accel "${ACCEL:-tcg}" -cpu max -m "${MEMORY:-3G}" -smp 2 -nodefaults -no-reboot -display none \
     -kernel "$image" -initrd "$folder/initrd" -append "console=ttyS0 quiet panic=-1" \
     -serial stdio -serial "file:$folder/code" \
     -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap </dev/null

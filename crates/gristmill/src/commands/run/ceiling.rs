@@ -32,16 +32,13 @@ pub fn measure(
     if config.plan.demonstration || args.no_ceiling {
         return Ok(None);
     }
-    let explain = || format!("failed to look at {TMPFS}");
-    let kind = rustix::fs::statfs(TMPFS).with_context(explain)?.f_type;
-    if kind != TMPFS_KIND {
+    let Some(free_bytes) = free_on_tmpfs() else {
         ui::say(&format!(
             "{TMPFS} is no tmpfs: what the engine can do there is not measured"
         ));
         return Ok(None);
-    }
-    let space = rustix::fs::statvfs(TMPFS).with_context(explain)?;
-    let factor = factor(&config.plan, space.f_bavail * space.f_frsize);
+    };
+    let factor = factor(&config.plan, free_bytes);
     // Removed when this is over, however it ends.
     let room = tempfile::Builder::new()
         .prefix("gristmill-ceiling-")
@@ -86,6 +83,13 @@ pub fn measure(
         return Ok(None);
     }
     Ok(Some(ceiling(&config.plan, &small.plan, &outcome.result)))
+}
+
+/// Bytes free on the tmpfs; `None` where there is none, as in some containers and small systems.
+fn free_on_tmpfs() -> Option<u64> {
+    let kind = rustix::fs::statfs(TMPFS).ok()?.f_type;
+    let space = rustix::fs::statvfs(TMPFS).ok()?;
+    (kind == TMPFS_KIND).then_some(space.f_bavail * space.f_frsize)
 }
 
 fn everything_in(room: &Path) -> Directories {
