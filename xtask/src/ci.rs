@@ -21,7 +21,14 @@ pub(crate) fn run_checks() -> Result<()> {
         "-D",
         "warnings",
     ])?;
-    process::run(&["cargo", "doc", "--workspace", "--no-deps", "--quiet"])?;
+    process::run(&[
+        "env",
+        "RUSTDOCFLAGS=-D warnings",
+        "cargo",
+        "doc",
+        "--workspace",
+        "--no-deps",
+    ])?;
     tidy::run()?;
     fuzz::check()?;
     fuzz::run(FUZZ_SECONDS, 1)

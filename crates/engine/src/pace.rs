@@ -1,6 +1,6 @@
 //! Pace: each step spends the CPU time that SAS spends on steps of its kind, while its rows move.
 //!
-//! Whoever reads or writes rows pays for them ([`Toll`]); what is owed beyond the CPU time that the step
+//! Whoever reads or writes rows pays for them (`Toll`); what is owed beyond the CPU time that the step
 //! has used is spent at once, so that the step's I/O comes as slowly as SAS's.
 
 pub mod table;

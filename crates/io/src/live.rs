@@ -3,7 +3,7 @@
 //! is touched, since the pages of a mapped file on a disk stall their writer whenever the kernel
 //! writes them back.
 //!
-//! A page is an array of 64-bit words: [`MAGIC`], what [`CANCELLED`] is, and from the ninth on for each
+//! A page is an array of 64-bit words: `MAGIC`, what `CANCELLED` is, and from the ninth on for each
 //! channel four words per operation (calls, failed calls, bytes, nanoseconds) and the classes of
 //! latency.
 

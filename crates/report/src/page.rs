@@ -1,7 +1,7 @@
 //! A run as one HTML file that needs nothing else: no network, no other file.
 //!
 //! What can be said without a chart is in the page as text and tables; the charts are drawn by the
-//! scripts of `assets/` from data in a block of their own ([`script`]).
+//! scripts of `assets/` from data in a block of their own (`script`).
 
 mod cards;
 mod comparison;

@@ -28,24 +28,24 @@ the same files of the same lengths.";
 const FINDINGS: &str = "\
 ## Where the time goes
 
-One job alone at the paper's size, by perf, before the changes below: 48 % of its CPU time were the file calls themselves
-(writes 23, reads 8, unlinks 6, opens 4, renames 4, closes 2), 5 % its other calls, and 42 % its own computing: rows of DATA
-steps 7, sorts 5, allocation 5, descriptions of data sets read and written 5, row hashes 4, macro language and parsing 3,
-records of steps 3, regressions 3, indexes 2, means 2. A job has 7,911 steps, 0.25 ms of its own computing each, of which
-rows take more than half.
+One job alone at the paper's size, by perf, before the changes below: 48 % of its CPU time were the file calls
+themselves (writes 23, reads 8, unlinks 6, opens 4, renames 4, closes 2), 5 % its other calls, and 42 % its own
+computing: rows of DATA steps 7, sorts 5, allocation 5, descriptions of data sets read and written 5, row hashes
+4, macro language and parsing 3, records of steps 3, regressions 3, indexes 2, means 2. A job has 7,911 steps,
+0.25 ms of its own computing each, of which rows take more than half.
 
 Changed since: `/proc/self/status` is read with one call from a file that stays open, and not with twelve; freed
-buffers are kept, where each step of a small program had 65 page faults; the header of a data set is not copied before
-it is written; CALL STREAMINIT asks for the time only if its seed does not decide; keys of an index are sorted by their
-values alone, since rows come in the order of their places; latencies are kept one by one while they are few. User CPU time
-went from 2.05 to 1.75 s a job.
+buffers are kept, where each step of a small program had 65 page faults; the header of a data set is not copied
+before it is written; CALL STREAMINIT asks for the time only if its seed does not decide; keys of an index are
+sorted by their values alone, since rows come in the order of their places; latencies are kept one by one while
+they are few. User CPU time went from 2.05 to 1.75 s a job.
 
-The calls were looked at with an eye for what SAS would not do: each open file is asked for its length once, and a
-permanent data set is opened in vain once before it is made (it may have to be locked). No file is opened or read
-twice. Both contestants pay for these calls.
+The calls were looked at with an eye for what SAS would not do: each open file is asked for its length once, and
+a permanent data set is opened in vain once before it is made (it may have to be locked). No file is opened or
+read twice. Both contestants pay for these calls.
 
-What is left is spread thinly: to reach 0.70 the job would have to compute all its rows and steps in 0.43 of the time that its
-file calls take.
+What is left is spread thinly: to reach 0.70 the job would have to compute all its rows and steps in 0.43 of the
+time that its file calls take.
 ";
 
 fn values(samples: &[Sample], value: fn(&Sample) -> f64) -> [f64; 3] {
