@@ -22,9 +22,8 @@ pub(super) fn drift(
     } else {
         ("tenth", run_s / 10.0)
     };
-    let (first, last) = (batches(jobs, |begin, _| begin < part_s), {
-        batches(jobs, |_, end| end > run_s - part_s)
-    });
+    let first = batches(jobs, |begin, _| begin < part_s);
+    let last = batches(jobs, |_, end| end > run_s - part_s);
     let ran = jobs.iter().map(|job| job.batch).collect::<BTreeSet<_>>();
     if ran.len() < 2 {
         return None;
