@@ -6,6 +6,7 @@ mod engine;
 mod groups;
 mod memory;
 pub(crate) mod ours;
+mod pace;
 mod page;
 mod rowgroups;
 mod rowloop;
@@ -13,12 +14,14 @@ mod sort;
 
 use std::fs;
 use std::io::Read;
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use io::process::Finished;
 
 use crate::places::installed;
 use groups::{Contestant, Group};
@@ -35,9 +38,11 @@ pub(crate) enum Subject {
     Engine,
     /// Jobs of demand-calibration beside a loop that makes the same file calls
     Calibration,
+    /// Paced jobs beside their table, and many of them on few cores
+    Pace,
 }
 
-/// Arguments of `cargo xtask bench format`, `sort`, `engine` and `calibration`.
+/// Arguments of `cargo xtask bench format`, `sort`, `engine`, `calibration` and `pace`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// What is measured
@@ -103,7 +108,7 @@ impl Measured {
 
 /// Measures all groups and writes the page.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    if options.subject != Subject::Calibration {
+    if !matches!(options.subject, Subject::Calibration | Subject::Pace) {
         crate::install::check_python()?;
     }
     let folder = options.folder.clone();
@@ -117,6 +122,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Sort => sort::all(options.rows, &folder)?,
         Subject::Engine => return engine::run(options, &folder, &commit),
         Subject::Calibration => return calibration::run(options, &folder, &commit),
+        Subject::Pace => return pace::run(options, &folder, &commit),
     };
     for group in groups {
         if !group.title.contains(&options.only) {
@@ -232,6 +238,27 @@ fn sample(contestant: &Contestant) -> Result<Sample> {
 fn remove(file: &Path) {
     let _ = fs::remove_file(file);
     let _ = fs::remove_dir_all(file.with_extension("tmp"));
+}
+
+/// Waits for a program of which only the end counts.
+fn finished(process_id: u32) -> Result<Finished> {
+    let handle = io::process::handle(process_id).context("no handle on a job")?;
+    loop {
+        io::process::wait_for_any(&[handle.as_fd()], Duration::from_mins(1))?;
+        if let Some(finished) = io::process::try_wait(process_id)? {
+            return Ok(finished);
+        }
+    }
+}
+
+fn sampled(cpu_s: f64, wall_s: f64, busy_before: f64) -> Result<Sample> {
+    let busy = busy_s()? - busy_before;
+    Ok(Sample {
+        cpu_s,
+        wall_s,
+        foreign_cores: ((busy - cpu_s) / wall_s).max(0.0),
+        result: None,
+    })
 }
 
 /// A program that was built together with this one.

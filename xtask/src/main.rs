@@ -86,6 +86,12 @@ enum Subject {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Paced jobs beside their table, and many on few cores; see peers/README.md for the arguments
+    Pace {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 /// What the peers' program starts, beside itself.
@@ -117,6 +123,7 @@ fn main() -> Result<()> {
                 Subject::Sort { arguments } => ("sort", arguments),
                 Subject::Engine { arguments } => ("engine", arguments),
                 Subject::Calibration { arguments } => ("calibration", arguments),
+                Subject::Pace { arguments } => ("pace", arguments),
             };
             for package in MEASURED {
                 process::run(&[&["cargo", "build", "--quiet", "--release"], package].concat())?;

@@ -20,6 +20,10 @@ use self::table::Cost;
 /// Less than this is not worth a look at the clock.
 const SLICE: Duration = Duration::from_millis(1);
 
+/// Less than this is not worth a wait: who waits finds the caches cold, which costs as much as the rows of
+/// several pages. At 100 MB/s it is 5 MB, no more than what read-ahead of a tuned host asks for at once.
+const WAIT: Duration = Duration::from_millis(50);
+
 /// How CPU time is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
@@ -30,6 +34,14 @@ pub enum By {
 }
 
 impl By {
+    /// The least that is spent at once, but for a step's rest.
+    const fn least(self) -> Duration {
+        match self {
+            Self::Busy => SLICE,
+            Self::Sleep => WAIT,
+        }
+    }
+
     /// The name on the command line and in records.
     pub const fn name(self) -> &'static str {
         match self {
@@ -152,7 +164,7 @@ impl Pace {
         step.rows += rows;
         let cost = self.seconds(step.cost.of(bytes, rows));
         step.owed = step.owed.saturating_add(cost);
-        let slice = SLICE * u32::try_from(step.threads).unwrap_or(u32::MAX);
+        let slice = self.request.by.least() * u32::try_from(step.threads).unwrap_or(u32::MAX);
         if step.owed >= step.clear.saturating_add(slice) {
             self.settle(step, slice);
         }

@@ -15,7 +15,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::{Options, Sample, beside, busy_s, field, gristmill};
+use super::{Options, Sample, beside, busy_s, field, finished, gristmill, sampled};
 use crate::places::root;
 use disk::{Disk, said};
 pub(super) use page::INTRODUCTION;
@@ -238,14 +238,7 @@ impl Places {
         }
         let mut cpu_s = 0.0;
         for child in &children {
-            let finished = loop {
-                let handle = io::process::handle(child.id()).context("no handle on a job")?;
-                let handles = [std::os::fd::AsFd::as_fd(&handle)];
-                io::process::wait_for_any(&handles, std::time::Duration::from_mins(1))?;
-                if let Some(finished) = io::process::try_wait(child.id())? {
-                    break finished;
-                }
-            };
+            let finished = finished(child.id())?;
             // 1: with warnings.
             if !matches!(finished.exit, Some(0 | 1)) {
                 bail!("a job ended with {:?}", finished.exit);
@@ -294,16 +287,6 @@ impl Places {
             })
             .collect()
     }
-}
-
-fn sampled(cpu_s: f64, wall_s: f64, busy_before: f64) -> Result<Sample> {
-    let busy = busy_s()? - busy_before;
-    Ok(Sample {
-        cpu_s,
-        wall_s,
-        foreign_cores: ((busy - cpu_s) / wall_s).max(0.0),
-        result: None,
-    })
 }
 
 fn piped(command: &[String]) -> Command {

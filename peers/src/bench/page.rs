@@ -92,6 +92,11 @@ pub(super) fn write(options: &Options, commit: &str, groups: &[String]) -> Resul
             "calibration",
             super::calibration::INTRODUCTION,
         ),
+        Subject::Pace => (
+            "Paced jobs beside their table",
+            "pace",
+            super::pace::INTRODUCTION,
+        ),
     };
     let mut page = format!(
         "# {title}\n\n\
