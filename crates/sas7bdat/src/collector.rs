@@ -14,6 +14,9 @@ use crate::variable::{Compression, Format, Kind, Layout, Variable};
 /// tenth of it, and a file of nothing but descriptions must not fill the memory.
 const MOST_DESCRIBED_BYTES: usize = 256 * 1024 * 1024;
 
+/// Most variables for which room is made before their descriptions are seen.
+const ROOM_MOST: usize = 256;
+
 /// Collects subheaders page by page.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Collector {
@@ -112,7 +115,8 @@ impl Collector {
                 }
             }
             Signature::ColumnCount => {
-                self.columns.get_or_insert(block.long_at(8, 4));
+                let columns = *self.columns.get_or_insert(block.long_at(8, 4));
+                self.formats.reserve(index(columns).min(ROOM_MOST));
             }
             Signature::Text => self.text(block),
             Signature::Name => {
@@ -205,11 +209,11 @@ impl Collector {
     }
 
     /// Everything together, once all pages with descriptions were seen.
-    pub(crate) fn finish(self, header: &Header) -> Result<Metadata, Error> {
+    pub(crate) fn finish(self, header: Header) -> Result<Metadata, Error> {
         let row = self
             .row
             .ok_or_else(|| Error::metadata("there is no row description"))?;
-        let row_bytes = check_row(&row, header, self.compression)?;
+        let row_bytes = check_row(&row, &header, self.compression)?;
         let (variables, layout) = self.variables(header.encoding, row_bytes)?;
         let string = |reference, what| self.string(reference, header.encoding, what);
         let space = u64::from(header.page_bytes) - Shape::of(header.wide).header_bytes as u64;
@@ -236,11 +240,11 @@ impl Collector {
             created: header.created,
             modified: header.modified,
             utc_offset: header.utc_offset,
-            release: header.release.clone(),
-            host: header.host.clone(),
-            os_version: header.os_version.clone(),
-            os_maker: header.os_maker.clone(),
-            os_name: header.os_name.clone(),
+            release: header.release,
+            host: header.host,
+            os_version: header.os_version,
+            os_maker: header.os_maker,
+            os_name: header.os_name,
             page_mask: header.mask,
             first_data_page: if located { row.first_row.page } else { 0 },
             last_data_page: if located { row.last_row.page } else { 0 },

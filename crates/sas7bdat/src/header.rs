@@ -1,5 +1,6 @@
 //! The file header: the first `header_bytes` bytes of a data set.
 
+use crate::buffer::Buffer;
 use crate::encoding::Encoding;
 use crate::endian::{Endian, Fields, Put, index};
 use crate::error::Error;
@@ -167,9 +168,9 @@ impl Header {
     }
 
     /// The header as SAS 9.4 on 64-bit Linux writes it.
-    pub(crate) fn build(&self, file_kind: [u8; 8]) -> Vec<u8> {
-        let mut bytes = vec![0; index(u64::from(self.header_bytes))];
-        let out = bytes.as_mut_slice();
+    pub(crate) fn build(&self, file_kind: [u8; 8]) -> Buffer {
+        let mut bytes = Buffer::zeroed(index(u64::from(self.header_bytes)));
+        let out = &mut *bytes;
         let utf8 = self.encoding == Encoding::UTF_8;
         let high = if utf8 { Encoding::UTF_8.byte } else { 0 };
         out.put(0, &MAGIC);

@@ -23,6 +23,7 @@
 mod amend;
 mod batch;
 pub mod btree;
+mod buffer;
 pub mod check;
 mod collector;
 mod encoding;

@@ -7,6 +7,7 @@ mod place;
 mod seek;
 mod taken;
 
+use crate::buffer::Buffer;
 use crate::collector::Collector;
 use crate::endian::{Endian, Fields};
 use crate::error::Error;
@@ -81,7 +82,7 @@ pub struct Reader<S> {
     /// Stat/Transfer does not align rows.
     unaligned: bool,
     /// The page last read, and padding.
-    page: Vec<u8>,
+    page: Buffer,
     /// Its number, 0 if there is none.
     loaded: u64,
     /// The first page that may hold rows.
@@ -120,11 +121,15 @@ impl<S: Source> Reader<S> {
             bytes: 0,
             source,
         })?;
-        let mut prefix = vec![0; PREFIX_BYTES.min(crate::endian::index(size))];
-        read_exact(&mut source, 0, &mut prefix)?;
-        let header = Header::parse(&prefix, size)?;
+        let mut prefix = [0; PREFIX_BYTES];
+        let prefix = prefix
+            .get_mut(..crate::endian::index(size).min(PREFIX_BYTES))
+            .unwrap_or_default();
+        read_exact(&mut source, 0, prefix)?;
+        let header = Header::parse(prefix, size)?;
         let page_bytes = header.page_bytes as usize;
-        let mut page = vec![0; page_bytes + PADDING];
+        let mut page = Buffer::any(page_bytes + PADDING);
+        page.get_mut(page_bytes..).unwrap_or_default().fill(0);
         let mut collector = Collector::default();
         let (mut number, mut described) = (0, Vec::new());
         let mut first = PageHeader::default();
@@ -149,7 +154,7 @@ impl<S: Source> Reader<S> {
             number,
         )?);
         let rule = collector.rule();
-        let metadata = collector.finish(&header)?;
+        let metadata = collector.finish(header)?;
         let places = metadata.variables.iter().zip(&metadata.layout.offsets);
         let mut reader = Self {
             source,
@@ -220,7 +225,7 @@ impl<S: Source> Reader<S> {
         let row_bytes = self.metadata.layout.row_bytes as usize;
         let start = self.current.start + row * row_bytes;
         let bytes = if self.current.on_page {
-            &self.page
+            &*self.page
         } else {
             &self.slab
         };
@@ -240,7 +245,7 @@ impl<S: Source> Reader<S> {
         self.current.next = count;
         let start = self.current.start + first * row_bytes;
         let bytes = if self.current.on_page {
-            &self.page
+            &*self.page
         } else {
             &self.slab
         };
@@ -266,7 +271,7 @@ impl<S: Source> Reader<S> {
             count,
             next,
         } = self.current;
-        let bytes = if on_page { &self.page } else { &self.slab };
+        let bytes = if on_page { &*self.page } else { &self.slab };
         let range = start + next * row_bytes..start + count * row_bytes;
         Ok(Some(Rows {
             bytes: bytes.get(range).unwrap_or(&[]),
@@ -376,6 +381,9 @@ fn collect_amended<S: Source>(
     }
     let mut told = collector.located.clone();
     told.retain(|page| (first_page + 1..=last).contains(page));
+    if told.is_empty() && last == header.pages && !collector.lacks_texts() {
+        return Ok(Vec::new());
+    }
     told.sort_unstable();
     told.dedup();
     let before = collector.clone();
@@ -396,7 +404,7 @@ fn amended_of<S: Source>(
     pages: impl Iterator<Item = u64>,
 ) -> Result<Vec<u64>, Error> {
     let mut found = Vec::new();
-    let mut page = vec![0; header.page_bytes as usize];
+    let mut page = Buffer::any(header.page_bytes as usize);
     for number in pages {
         let fields = load(source, header, number, &mut page)?;
         if PageHeader::parse(fields).is_amended() {

@@ -12,6 +12,7 @@ mod text;
 pub use options::WriteOptions;
 pub(crate) use plan::name_flags;
 
+use crate::buffer::Buffer;
 use crate::endian::Endian;
 use crate::endian::Put;
 use crate::error::Error;
@@ -52,7 +53,7 @@ pub struct Writer<K> {
     sink: K,
     options: WriteOptions,
     /// The file header, but for what is known at close.
-    header: Vec<u8>,
+    header: Buffer,
     /// Bytes of a row's variables; padding follows.
     variable_bytes: usize,
     /// A row on its way to the encoder.
@@ -60,7 +61,7 @@ pub struct Writer<K> {
     layout: Layout,
     row_bytes: usize,
     /// Image of page 1 once it was written: its ROW subheader is completed at close.
-    first: Vec<u8>,
+    first: Buffer,
     /// Where the ROW subheader lies on it.
     row_at: usize,
     blocks: u64,
@@ -69,7 +70,7 @@ pub struct Writer<K> {
     mix_rows: u64,
     page_rows: u64,
     /// The page being filled and its number.
-    page: Vec<u8>,
+    page: Buffer,
     number: u64,
     /// Where the next uncompressed row goes.
     at: usize,
@@ -95,7 +96,7 @@ struct Before {
     pages: u64,
     /// Number and image of the page on which its last row lay: it is written at close, so that until
     /// then the file is the data set it was.
-    tail: Option<(u64, Vec<u8>)>,
+    tail: Option<(u64, Buffer)>,
 }
 
 impl<K: Sink> Writer<K> {
@@ -134,7 +135,7 @@ impl<K: Sink> Writer<K> {
                 .sum(),
             scratch: Vec::new(),
             layout,
-            first: Vec::new(),
+            first: Buffer::default(),
             row_at: row.offset,
             blocks,
             mix_pointers: pointers as u64,
@@ -296,8 +297,7 @@ impl<K: Sink> Writer<K> {
         self.note_rows();
         self.close_page();
         let (number, page) = (self.number, std::mem::take(&mut self.page));
-        self.write_page(number, &page)?;
-        self.page = page;
+        self.page = self.write_page(number, page)?;
         self.number = (self.number + 1).max(self.before.as_ref().map_or(0, |old| old.pages + 1));
         if let Some(index) = &self.index
             && self.number == index::PAGE
@@ -314,10 +314,9 @@ impl<K: Sink> Writer<K> {
 
     /// Makes an empty page of rows of the page in hand.
     fn begin_page(&mut self) {
-        if self.pointers > 0 && !self.compressed() {
-            // Subheaders of the mix page.
-            self.page.fill(0);
-        }
+        // Rows and what is cleared at the end overwrite all the rest.
+        let header = self.page.get_mut(..WIDE.header_bytes);
+        header.unwrap_or_default().fill(0);
         self.at = WIDE.header_bytes;
         self.on_page = 0;
         self.pointers = 0;
@@ -397,7 +396,7 @@ impl<K: Sink> Writer<K> {
             if self.number == 1 {
                 self.first = page;
             } else {
-                self.write_page(self.number, &page)?;
+                self.write_page(self.number, page)?;
             }
             self.number += 1;
         }
@@ -475,19 +474,24 @@ impl<K: Sink> Writer<K> {
 
     /// Writes a page, or keeps it until the end: page 1, which is completed then, and what belongs to
     /// the data set as it was before rows were appended.
-    fn write_page(&mut self, number: u64, page: &[u8]) -> Result<(), Error> {
-        if number == 1 {
-            page.clone_into(&mut self.first);
-        }
+    ///
+    /// Gives the memory for the next page, of any content.
+    fn write_page(&mut self, number: u64, page: Buffer) -> Result<Buffer, Error> {
+        let length = page.len();
         match &mut self.before {
             Some(old) if number <= old.pages => {
                 if number > 1 {
-                    old.tail = Some((number, page.to_owned()));
+                    old.tail = Some((number, page));
+                    return Ok(Buffer::any(length));
                 }
-                Ok(())
             }
-            _ => self.write(self.offset(number), page, false),
+            _ => self.write(self.offset(number), &page, false)?,
         }
+        if number > 1 {
+            return Ok(page);
+        }
+        self.first = page;
+        Ok(Buffer::any(length))
     }
 
     fn write_header(&mut self, again: bool) -> Result<(), Error> {
@@ -514,12 +518,12 @@ impl<K: Sink> Writer<K> {
 }
 
 /// The file header of a data set without pages.
-fn file_header(options: &WriteOptions) -> Result<Vec<u8>, Error> {
+fn file_header(options: &WriteOptions) -> Result<Buffer, Error> {
     Ok(described(options, options.header_bytes())?.build(*b"DATA    "))
 }
 
 /// The file header of an index file without pages.
-pub(crate) fn index_header(options: &WriteOptions, header_bytes: u32) -> Result<Vec<u8>, Error> {
+pub(crate) fn index_header(options: &WriteOptions, header_bytes: u32) -> Result<Buffer, Error> {
     let mut header = described(options, header_bytes)?.build(*b"INDEX   ");
     header.put(15, &[INDEX_MAGIC]);
     Ok(header)

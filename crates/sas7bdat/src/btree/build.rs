@@ -3,6 +3,7 @@
 use super::directory::{CENTILES, Directory, IndexEntry, KeyPart};
 use super::node::{Filling, page_limit, separator};
 use super::{ROW_ID_BYTES, RowId};
+use crate::buffer::Buffer;
 use crate::endian::Put;
 use crate::error::Error;
 use crate::header::PAGES_AT;
@@ -16,13 +17,13 @@ const HEADER_BYTES: u32 = 1024;
 #[derive(Debug)]
 pub struct IndexWriter<K> {
     sink: K,
-    header: Vec<u8>,
+    header: Buffer,
     page_bytes: usize,
     mask: u32,
     directory: Directory,
     /// Pages so far.
     pages: u64,
-    tree: Option<Tree>,
+    tree: Option<Box<Tree>>,
 }
 
 /// The index being written.
@@ -89,14 +90,14 @@ impl<K: Sink> IndexWriter<K> {
             );
             return Err(Error::option("IBUFSIZE", detail));
         }
-        self.tree = Some(Tree {
+        self.tree = Some(Box::new(Tree {
             entry,
             open: vec![leaf],
             key: Vec::new(),
             rows: Vec::new(),
             expected: rows,
             done: 0,
-        });
+        }));
         Ok(())
     }
 

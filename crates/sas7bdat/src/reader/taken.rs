@@ -66,7 +66,7 @@ impl<S: Source> Reader<S> {
                 padding.fill(0);
             }
             self.loaded = 0;
-            std::mem::replace(&mut self.page, spare)
+            std::mem::replace(&mut self.page, spare.into()).into_memory()
         } else {
             std::mem::replace(&mut self.slab, spare)
         };

@@ -3,6 +3,7 @@
 use super::index::{self, RowIndex};
 use super::stored::{Encoder, Filling};
 use super::{Before, NO_ROW, WriteOptions, Writer, plan};
+use crate::buffer::Buffer;
 use crate::endian::{Endian, Fields, Put, index as to_index};
 use crate::error::Error;
 use crate::header::CREATED_AT;
@@ -18,11 +19,11 @@ struct Open {
     metadata: Metadata,
     row: RowFields,
     /// Image of page 1, and where the ROW subheader lies on it.
-    first: Vec<u8>,
+    first: Buffer,
     row_at: usize,
     /// The page with the last row, or the last page of descriptions if there is no row.
     tail: u64,
-    page: Vec<u8>,
+    page: Buffer,
 }
 
 impl<F: Source + Sink> Writer<F> {
@@ -36,7 +37,7 @@ impl<F: Source + Sink> Writer<F> {
     pub fn append(mut file: F, modified: f64) -> Result<(Self, Metadata), Error> {
         let open = Open::read(&mut file)?;
         let metadata = &open.metadata;
-        let mut header = vec![0; metadata.header_bytes as usize];
+        let mut header = Buffer::any(metadata.header_bytes as usize);
         read_exact(&mut file, 0, &mut header)?;
         header.put_f64(CREATED_AT + 8, modified);
         let compressed = metadata.compression != Compression::None;
@@ -293,9 +294,9 @@ fn fields(bytes: &[u8]) -> Fields<'_> {
     }
 }
 
-fn read_page<F: Source>(file: &mut F, metadata: &Metadata, number: u64) -> Result<Vec<u8>, Error> {
+fn read_page<F: Source>(file: &mut F, metadata: &Metadata, number: u64) -> Result<Buffer, Error> {
     let page_bytes = u64::from(metadata.page_bytes);
-    let mut page = vec![0; metadata.page_bytes as usize];
+    let mut page = Buffer::any(metadata.page_bytes as usize);
     let offset = u64::from(metadata.header_bytes) + (number - 1) * page_bytes;
     read_exact(file, offset, &mut page)?;
     Ok(page)

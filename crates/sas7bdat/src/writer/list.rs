@@ -23,11 +23,10 @@ fn is_prime(number: usize) -> bool {
 
 /// Exclusive-or of the 32-bit words of the name in capitals, padded with NUL.
 fn hash(name: &[u8], endian: Endian) -> u32 {
-    let upper = name.to_ascii_uppercase();
-    upper.chunks(4).fold(0, |hash, bytes| {
+    name.chunks(4).fold(0, |hash, bytes| {
         let mut word = [0; 4];
         for (place, byte) in word.iter_mut().zip(bytes) {
-            *place = *byte;
+            *place = byte.to_ascii_uppercase();
         }
         hash ^ Fields {
             bytes: &word,

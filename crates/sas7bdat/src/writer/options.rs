@@ -119,14 +119,17 @@ impl WriteOptions {
     }
 }
 
+/// So many names are compared one by one: that is less than hashing them.
+const FEW_VARIABLES: usize = 32;
+
 /// Refuses what SAS refuses.
 pub(super) fn check_variables(variables: &[Variable], encoding: Encoding) -> Result<(), Error> {
     if variables.len() > MOST_VARIABLES {
         let detail = format!("there are {}, and {MOST_VARIABLES} fit", variables.len());
         return Err(Error::option("variables", detail));
     }
-    let mut names = HashSet::with_capacity(variables.len());
-    for variable in variables {
+    let mut names = HashSet::new();
+    for (number, variable) in variables.iter().enumerate() {
         let invalid = |detail: String| Error::InvalidVariable {
             name: variable.name.clone(),
             detail,
@@ -157,7 +160,14 @@ pub(super) fn check_variables(variables: &[Variable], encoding: Encoding) -> Res
                 )));
             }
         }
-        if !names.insert(variable.name.to_ascii_uppercase()) {
+        let known = if variables.len() <= FEW_VARIABLES {
+            let before = variables.get(..number).unwrap_or_default();
+            let is_same = |one: &Variable| one.name.eq_ignore_ascii_case(&variable.name);
+            before.iter().any(is_same)
+        } else {
+            !names.insert(variable.name.to_ascii_uppercase())
+        };
+        if known {
             return Err(invalid("there is another one of this name".to_owned()));
         }
     }

@@ -1,5 +1,6 @@
 //! Lays subheaders on pages: pointers from the front, blocks from the back.
 
+use crate::buffer::Buffer;
 use crate::endian::Put;
 use crate::page::{IGNORED, MIX, WIDE};
 use crate::subheader::{Location, Signature};
@@ -11,7 +12,7 @@ const LONGEST_FIRST: usize = 32_676;
 /// A page of descriptions being filled.
 #[derive(Debug)]
 pub(super) struct Page {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Buffer,
     pub(super) pointers: usize,
     /// Where the lowest block begins.
     pub(super) low: usize,
@@ -20,7 +21,7 @@ pub(super) struct Page {
 impl Page {
     fn new(page_bytes: usize) -> Self {
         Self {
-            bytes: vec![0; page_bytes],
+            bytes: Buffer::zeroed(page_bytes),
             pointers: 0,
             low: page_bytes,
         }

@@ -1,5 +1,7 @@
 //! The descriptions of a data set: all subheaders, laid on pages.
 
+use std::borrow::Cow;
+
 use super::list;
 use super::options::{WriteOptions, is_plain};
 use super::pager::{Pager, Placed};
@@ -50,8 +52,8 @@ struct Heading {
 }
 
 /// Lengths in bytes of the encoded texts of a variable.
-struct Encoded {
-    name: Vec<u8>,
+struct Encoded<'v> {
+    name: Cow<'v, [u8]>,
     label_bytes: usize,
 }
 
@@ -74,7 +76,7 @@ pub(super) fn plan(
     options: &WriteOptions,
 ) -> Result<Plan, Error> {
     let compressed = options.compression != Compression::None;
-    let mut texts = Texts::default();
+    let mut texts = Texts::of(variables.len());
     let heading = heading(&mut texts, options)?;
     let mut described = Vec::with_capacity(variables.len());
     let mut encoded = Vec::with_capacity(variables.len());
@@ -88,11 +90,12 @@ pub(super) fn plan(
             informat: texts.add(&encode(&variable.informat.name)?),
         });
         encoded.push(Encoded {
-            name: name.into_owned(),
+            name,
             label_bytes: label.len(),
         });
     }
     let mut pager = Pager::new(options.page_bytes as usize, compressed);
+    pager.placed.reserve(variables.len() + 8);
     pager.place(Signature::Row, &[0; ROW_BYTES]);
     let mut count = [0; COLUMN_COUNT_BYTES];
     count.put_u64(0, Signature::ColumnCount.number());
@@ -174,7 +177,7 @@ fn place_attributes(
     pager: &mut Pager,
     variables: &[Variable],
     layout: &Layout,
-    encoded: &[Encoded],
+    encoded: &[Encoded<'_>],
 ) {
     let mut done = 0;
     while done < variables.len() {
@@ -218,11 +221,11 @@ pub(crate) fn name_flags(name: &[u8]) -> u16 {
     }
 }
 
-fn place_list(pager: &mut Pager, encoded: &[Encoded], columns: usize) {
+fn place_list(pager: &mut Pager, encoded: &[Encoded<'_>], columns: usize) {
     /// Sizes before the first slot.
     const HEAD: usize = 22;
     let size = list::table_size(columns);
-    let names = encoded.iter().map(|encoded| encoded.name.as_slice());
+    let names = encoded.iter().map(|encoded| &*encoded.name);
     let slots = list::build(names, size, Endian::Little);
     let number = |size: usize| u16::try_from(size).unwrap_or(u16::MAX);
     let (mut rest, mut head) = (slots.as_slice(), HEAD);
@@ -325,7 +328,7 @@ fn finish(
     references: &References,
     layout: &Layout,
     options: &WriteOptions,
-    encoded: &[Encoded],
+    encoded: &[Encoded<'_>],
 ) -> Result<Plan, Error> {
     let compressed = options.compression != Compression::None;
     let row_bytes = u64::from(layout.row_bytes);
@@ -364,7 +367,7 @@ fn fill_row(
     row: Placed,
     heading: &Heading,
     references: &References,
-    encoded: &[Encoded],
+    encoded: &[Encoded<'_>],
 ) {
     let count = |size: usize| u16::try_from(size).unwrap_or(u16::MAX);
     let first = |signature| pager.of(signature).next().map(|placed| placed.location);

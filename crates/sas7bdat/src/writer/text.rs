@@ -20,6 +20,15 @@ pub(super) struct Texts {
 }
 
 impl Texts {
+    /// Room for the texts of so many variables, of common lengths.
+    pub(super) fn of(variables: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(64 + 16 * variables),
+            ends: Vec::with_capacity(8 + 2 * variables),
+            header: 0,
+        }
+    }
+
     /// Adds a text; its reference is found under the number given back. Empty texts have none.
     pub(super) fn add(&mut self, text: &[u8]) -> Option<usize> {
         if text.is_empty() {
