@@ -68,16 +68,29 @@ impl Mul for Twofold {
     }
 }
 
+/// The sum of products.
+fn dot(left: &[Twofold], right: &[Twofold]) -> Twofold {
+    // Four sums at a time: each waits for its last addition only.
+    let mut sums = [Twofold::ZERO; 4];
+    let (left, right) = (left.chunks_exact(4), right.chunks_exact(4));
+    let rest = left.remainder().iter().zip(right.remainder());
+    for (sum, (left, right)) in sums.iter_mut().zip(rest) {
+        *sum = *left * *right;
+    }
+    for (left, right) in left.zip(right) {
+        for lane in 0..4 {
+            sums[lane] = sums[lane] + left[lane] * right[lane];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
 /// The triangle of `rows` rows of `columns` columns: `at` gives their elements, by row and column;
 /// column by column, as long as the triangle is wide.
 pub(super) fn triangle(rows: usize, columns: usize, at: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut cells: Vec<Vec<Twofold>> = (0..columns)
         .map(|column| (0..rows).map(|row| Twofold(at(row, column), 0.0)).collect())
         .collect();
-    let dot = |left: &[Twofold], right: &[Twofold]| {
-        let products = left.iter().zip(right).map(|(left, right)| *left * *right);
-        products.fold(Twofold::ZERO, Add::add)
-    };
     for column in 0..columns.min(rows) {
         let (done, right) = cells.split_at_mut(column + 1);
         let own = &mut done[column][column..];
@@ -110,6 +123,24 @@ pub(super) fn triangle(rows: usize, columns: usize, at: impl Fn(usize, usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_products_keep_what_cancels() {
+        for count in 1..12u32 {
+            let left: Vec<Twofold> = (0..count)
+                .map(|number| Twofold(f64::from(number) + 0.1, 0.0))
+                .collect();
+            let mut right = vec![Twofold(1e16, 0.0); left.len()];
+            right[0] = Twofold(1.0, 0.0);
+            let minus: Vec<Twofold> = right.iter().map(|one| -*one).collect();
+            let rest = dot(&left, &right) + dot(&left, &minus);
+            assert_eq!(rest, Twofold::ZERO, "{count}");
+            let ones = vec![Twofold(1.0, 0.0); left.len()];
+            let sum: f64 = (0..count).map(f64::from).sum();
+            let rest = dot(&left, &ones).0 - sum - 0.1 * f64::from(count);
+            assert!(rest.abs() < 1e-13, "{count}: {rest}");
+        }
+    }
 
     #[test]
     fn what_a_double_drops_is_kept() {
