@@ -234,14 +234,13 @@ fn keys(
     let mut reader = Reader::open(&mut *data).map_err(format)?;
     reader.keep_places();
     let mut sorter = Sorter::new(plan, Expected::Exactly(rows));
-    let (mut row, mut key) = (Vec::new(), Vec::new());
+    let mut key = Vec::new();
     loop {
-        match reader.next_row().map_err(format)? {
-            Some(next) => next.clone_into(&mut row),
-            None => return Ok(sorter),
+        if reader.next_row().map_err(format)?.is_none() {
+            return Ok(sorter);
         }
         key.clear();
-        encode(&reader, parts, &row, &mut key);
+        encode(&reader, parts, reader.last_row(), &mut key);
         key.extend_from_slice(&reader.place().to_bytes());
         sorter.next_slot(world)?.copy_from_slice(&key);
         sorter.added();

@@ -30,6 +30,9 @@ pub(crate) struct Route {
     walk: Option<Walk>,
     found: Vec<(Vec<u8>, RowId)>,
     next: usize,
+    /// A row and the key that it has.
+    row: Vec<u8>,
+    actual: Vec<u8>,
 }
 
 impl IndexFile {
@@ -105,6 +108,8 @@ impl IndexFile {
             walk: None,
             found: Vec::new(),
             next: 0,
+            row: Vec::new(),
+            actual: Vec::new(),
         }
     }
 }
@@ -130,22 +135,19 @@ impl Route {
         }
         let (key, place) = &self.found[self.next];
         self.next += 1;
-        let (name, path) = (self.file.member.full_name(), self.file.member.path());
-        let row = reader
-            .row_at(*place)
-            .map_err(|error| Failure::format(&name, &path, error))?;
-        let Some(row) = row.map(<[u8]>::to_vec) else {
+        let member = &self.file.member;
+        let failure = |error| Failure::format(&member.full_name(), &member.path(), error);
+        let Some(row) = reader.row_at(*place).map_err(failure)? else {
             return Err(self.file.mismatch());
         };
-        let mut actual = Vec::with_capacity(key.len());
-        encode(reader, &self.entry.parts, &row, &mut actual);
-        if actual != *key {
+        row.clone_into(&mut self.row);
+        self.actual.clear();
+        encode(reader, &self.entry.parts, &self.row, &mut self.actual);
+        if self.actual != *key {
             return Err(self.file.mismatch());
         }
         // The page is still there.
-        reader
-            .row_at(*place)
-            .map_err(|error| Failure::format(&name, &path, error))
+        reader.row_at(*place).map_err(failure)
     }
 
     /// Reads the next leaf; false at the end.

@@ -219,6 +219,9 @@ impl Sorted {
             };
             let precedes = |other: (u64, &[u8])| {
                 let by_prefix = first.0.cmp(&other.0);
+                if key.prefix_decides() {
+                    return by_prefix.is_lt();
+                }
                 by_prefix
                     .then_with(|| key.compare(first.1, other.1))
                     .is_lt()
