@@ -166,35 +166,44 @@ impl Log {
         self.timed("real time", usage.real);
         self.timed("user cpu time", usage.user);
         self.timed("system cpu time", usage.system);
-        let kib = |bytes: u64| format!("{:.2}k", bytes as f64 / 1024.0);
-        self.line(&format!(
-            "      {:<20}{}",
-            "memory",
-            kib(usage.memory_bytes)
-        ));
-        self.line(&format!(
-            "      {:<20}{}",
-            "OS Memory",
-            kib(usage.os_memory_bytes)
-        ));
-        self.line(&format!(
-            "      {:<20}{}",
-            "Timestamp",
+        // Thousands of steps have this block: it is put together in one piece.
+        let StepUsage { step, switches, .. } = usage;
+        let mut block = format!(
+            "      memory              {}\n      OS Memory           {}\n      Timestamp           {}\n\
+             \x20     Step Count                        {step}  Switch Count  {switches}",
+            kibibytes(usage.memory_bytes),
+            kibibytes(usage.os_memory_bytes),
             timestamp(usage.ended)
-        ));
-        let step = format!("      {:<34}{}", "Step Count", usage.step);
-        self.line(&format!("{step}  Switch Count  {}", usage.switches));
+        );
         for (label, value) in [
-            ("Page Faults", usage.page_faults),
-            ("Page Reclaims", usage.page_reclaims),
-            ("Page Swaps", usage.page_swaps),
-            ("Voluntary Context Switches", usage.voluntary_switches),
-            ("Involuntary Context Switches", usage.involuntary_switches),
-            ("Block Input Operations", usage.block_input),
-            ("Block Output Operations", usage.block_output),
+            ("Page Faults                       ", usage.page_faults),
+            ("Page Reclaims                     ", usage.page_reclaims),
+            ("Page Swaps                        ", usage.page_swaps),
+            (
+                "Voluntary Context Switches        ",
+                usage.voluntary_switches,
+            ),
+            (
+                "Involuntary Context Switches      ",
+                usage.involuntary_switches,
+            ),
+            ("Block Input Operations            ", usage.block_input),
+            ("Block Output Operations           ", usage.block_output),
         ] {
-            self.line(&format!("      {label:<34}{value}"));
+            block.push_str("\n      ");
+            block.push_str(label);
+            block.push_str(&value.to_string());
         }
+        self.line(&block);
+    }
+}
+
+/// Memory as SAS prints it; what the kernel says is in whole KiB.
+fn kibibytes(bytes: u64) -> String {
+    if bytes.is_multiple_of(1024) {
+        format!("{}.00k", bytes / 1024)
+    } else {
+        format!("{:.2}k", bytes as f64 / 1024.0)
     }
 }
 
@@ -219,7 +228,8 @@ pub enum Timing {
 
 /// `0.25 seconds`, `1:05.27`, `1:08:26.10`, as SAS prints times.
 pub fn stimer_time(time: Duration) -> String {
-    let hundredths = (time.as_millis() + 5) / 10;
+    let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX - 5);
+    let hundredths = (milliseconds + 5) / 10;
     let (seconds, fraction) = (hundredths / 100, hundredths % 100);
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     match (hours, minutes) {

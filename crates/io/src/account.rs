@@ -94,20 +94,16 @@ impl Count {
         self.latency_ticks.record(ticks, 1);
     }
 
-    fn settle(&self, ns_per_tick: f64) -> Tally {
+    fn settle(self, ns_per_tick: f64) -> Tally {
         let nanoseconds = |ticks: u64| nanoseconds(ticks, ns_per_tick);
-        let mut latency_ns = Latencies::default();
-        self.latency_ticks.for_each(|ticks, count| {
-            latency_ns.record(nanoseconds(ticks), count);
-        });
         Tally {
             count: self.calls,
             errors: self.error_codes.values().sum(),
-            error_codes: self.error_codes.clone(),
+            error_codes: self.error_codes,
             extended: self.extended,
             bytes: self.bytes,
             total: Duration::from_nanos(nanoseconds(self.ticks)),
-            latency_ns,
+            latency_ns: self.latency_ticks.converted(nanoseconds),
         }
     }
 }

@@ -38,6 +38,21 @@ impl Latencies {
         many.record_n(value, count).expect("it resizes itself");
     }
 
+    /// The same in another unit.
+    #[must_use]
+    pub fn converted(mut self, unit: impl Fn(u64) -> u64) -> Self {
+        for (value, _) in &mut self.few {
+            *value = unit(*value).clamp(1, i64::MAX as u64);
+        }
+        let Some(many) = self.many.take() else {
+            return self;
+        };
+        for step in many.iter_recorded() {
+            self.record(unit(step.value_iterated_to()), step.count_at_value());
+        }
+        self
+    }
+
     /// Adds those of another.
     pub fn merge(&mut self, other: &Self) {
         other.for_each(|value, count| self.record(value, count));
@@ -117,6 +132,20 @@ mod tests {
             );
             assert!(within(all, last * 1000), "{last}: {all}");
         }
+    }
+
+    #[test]
+    fn another_unit_changes_values_and_not_how_often_they_were_met() {
+        for last in [3, 300] {
+            let mut latencies = Latencies::default();
+            (1..=last).for_each(|value| latencies.record(value * 1000, 2));
+            let converted = latencies.converted(|value| value / 10);
+            assert_eq!(converted.len(), 2 * last);
+            assert!(within(converted.max(), last * 100), "{last}");
+            let [median] = converted.quantiles([0.5]);
+            assert!(within(median, last.div_ceil(2) * 100), "{last}: {median}");
+        }
+        assert!(Latencies::default().converted(|value| value).is_empty());
     }
 
     #[test]

@@ -195,9 +195,11 @@ fn observer(
     let mut file =
         File::create(path).with_context(|| format!("failed to create {}", path.display()))?;
     let path = path.to_owned();
+    let mut line = Vec::new();
     Ok(Box::new(move |step| {
         let record = step_record(step, &accounts.take());
-        let mut line = serde_json::to_vec(&record).expect("records have only plain keys");
+        line.clear();
+        serde_json::to_writer(&mut line, &record).expect("records have only plain keys");
         line.push(b'\n');
         if let Err(error) = file.write_all(&line) {
             // The program goes on, but its record is not whole: the exit code says so.
