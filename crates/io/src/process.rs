@@ -2,7 +2,7 @@
 
 #![expect(
     unsafe_code,
-    reason = "getrusage, wait4, close, pre_exec, mallopt and clocks of processes have no safe wrapper that says all"
+    reason = "getrusage, wait4, close, pre_exec, mallopt, sysconf and clocks of processes have no safe wrapper that says all"
 )]
 
 use std::fs::File;
@@ -12,6 +12,7 @@ use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::meter::{Meter, Usage, WallClock};
@@ -35,7 +36,17 @@ pub struct ProcessMeter {
     slept_ns: AtomicU64,
     /// Looked at after every step, so they stay open; `None` where there is no `/proc`.
     status: Option<File>,
+    statm: Option<File>,
     clear_refs: Option<File>,
+    /// What was in memory when the peak was reset.
+    at_reset: Mutex<Option<InMemory>>,
+}
+
+/// Memory at a moment. Nothing is added to it without a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct InMemory {
+    resident_pages: u64,
+    faults: u64,
 }
 
 impl ProcessMeter {
@@ -45,11 +56,35 @@ impl ProcessMeter {
             start: Instant::now(),
             slept_ns: AtomicU64::new(0),
             status: File::open("/proc/self/status").ok(),
+            statm: File::open("/proc/self/statm").ok(),
             clear_refs: File::options()
                 .write(true)
                 .open("/proc/self/clear_refs")
                 .ok(),
+            at_reset: Mutex::new(None),
         }
+    }
+
+    fn in_memory(&self) -> Option<InMemory> {
+        /// Seven numbers.
+        const STATM_BYTES: usize = 256;
+        let mut text = [0; STATM_BYTES];
+        let length = self.statm.as_ref()?.read_at(&mut text, 0).ok()?;
+        let text = std::str::from_utf8(text.get(..length)?).ok()?;
+        let usage = rusage();
+        Some(InMemory {
+            resident_pages: text.split_ascii_whitespace().nth(1)?.parse().ok()?,
+            faults: count(usage.ru_minflt) + count(usage.ru_majflt),
+        })
+    }
+
+    /// The peak since the reset, if nothing came into memory since then: it is asked for after every step,
+    /// `/proc/self/status` takes longer than some steps compute, and most steps of a program of small ones do with
+    /// the memory of the one before.
+    fn unchanged_peak(&self) -> Option<u64> {
+        let at_reset = *self.at_reset.lock().unwrap_or_else(PoisonError::into_inner);
+        let then = at_reset.filter(|then| self.in_memory() == Some(*then))?;
+        Some(then.resident_pages * page_bytes())
     }
 }
 
@@ -61,6 +96,11 @@ fn duration(time: libc::timeval) -> Duration {
 
 fn count(value: libc::c_long) -> u64 {
     u64::try_from(value).unwrap_or(0)
+}
+
+fn page_bytes() -> u64 {
+    // SAFETY: no pointer is involved.
+    count(unsafe { libc::sysconf(libc::_SC_PAGESIZE) })
 }
 
 fn rusage() -> libc::rusage {
@@ -337,15 +377,18 @@ impl Meter for ProcessMeter {
     }
 
     fn memory_peak_bytes(&self) -> u64 {
-        let peak = self.status.as_ref().and_then(peak_bytes);
+        let peak = self
+            .unchanged_peak()
+            .or_else(|| self.status.as_ref().and_then(peak_bytes));
         peak.unwrap_or_else(|| count(rusage().ru_maxrss) * 1024)
     }
 
     fn reset_memory_peak(&self) {
         // "5" resets VmHWM (proc(5)). Where the kernel refuses, the peak stays the session's.
-        if let Some(file) = &self.clear_refs {
-            let _ = file.write_at(b"5", 0);
-        }
+        let reset = |file: &File| file.write_at(b"5", 0).ok();
+        let now = self.clear_refs.as_ref().and_then(reset);
+        let now = now.and_then(|_| self.in_memory());
+        *self.at_reset.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
     fn wall(&self) -> WallClock {
@@ -376,6 +419,23 @@ mod tests {
         assert_eq!(after.slept, Duration::ZERO);
         meter.sleep(Duration::from_millis(2));
         assert!(meter.usage().slept >= Duration::from_millis(2));
+    }
+
+    #[test]
+    fn the_peak_of_memory_is_what_the_kernel_says_whether_memory_grew_or_not() {
+        let meter = ProcessMeter::start();
+        let said = || meter.status.as_ref().and_then(peak_bytes).unwrap();
+        meter.reset_memory_peak();
+        // Other tests of this process may be at work too; half of a large block is not theirs.
+        let (before, bytes) = (meter.memory_peak_bytes(), 64 << 20);
+        assert!(before.abs_diff(said()) < bytes / 2, "{before}, {}", said());
+        let block = std::hint::black_box(vec![1u8; usize::try_from(bytes).unwrap()]);
+        let grown = meter.memory_peak_bytes();
+        assert!(grown >= before + bytes / 2, "{before}, {grown}");
+        drop(block);
+        assert!(meter.memory_peak_bytes() >= before + bytes / 2);
+        meter.reset_memory_peak();
+        assert!(meter.memory_peak_bytes() < before + bytes / 2);
     }
 
     #[test]
