@@ -1,5 +1,6 @@
 //! Steps whose rows do not depend on each other, but for sums, a block of rows at a time: SET of one
-//! data set, then numeric assignments, sums, conditions and output. A block in which anything else
+//! data set, then numeric assignments, sums, conditions and output; before SET the first iteration may do
+//! what it will. A block in which anything else
 //! happens (an error, a branch that does something else) leaves no trace; its rows are taken one by
 //! one instead.
 
@@ -21,6 +22,10 @@ const IN_VAIN_MAX: u64 = 16;
 
 /// The operations of a step, for all rows of a block at once.
 pub(super) struct BlockProgram {
+    /// The source that gives the rows.
+    pub(super) source: usize,
+    /// The first iteration does more than the others, which the blocks leave out.
+    pub(super) begins: bool,
     /// Variables that no row holds: from the PDV.
     fixed: Vec<(Register, Slot)>,
     /// Variables of the rows that operations change.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sas7bdat::{Format, Kind, Variable};
 
-use super::pdv::Pdv;
+use super::pdv::{Pdv, PdvVariable};
 use crate::expr::Slot;
 use crate::expr::evaluate::trimmed;
 use crate::format;
@@ -13,45 +13,34 @@ use crate::format::user::Formats;
 /// How the variables of a step are shown.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dump {
-    variables: Vec<(String, Slot, Format)>,
-    attributes: Vec<Variable>,
+    pub(super) pdv: Pdv,
     formats: Arc<Formats>,
 }
 
 impl Dump {
-    /// All variables in order, `_ERROR_` and `_N_` last.
-    pub(super) fn new(pdv: &Pdv, formats: Arc<Formats>) -> Self {
-        let (own, others): (Vec<_>, Vec<_>) = pdv
-            .variables
-            .iter()
-            .filter(|variable| !variable.variable.name.starts_with(' '))
-            .partition(|variable| ["_N_", "_ERROR_"].contains(&variable.variable.name.as_str()));
-        let shown = others.into_iter().chain(own.into_iter().rev());
-        let variables = shown
-            .map(|variable| {
-                let one = &variable.variable;
-                (one.name.clone(), variable.slot, one.format.clone())
-            })
-            .collect();
-        let attributes = pdv.variables.iter().map(|one| one.variable.clone());
-        Self {
-            variables,
-            attributes: attributes.collect(),
-            formats,
-        }
+    pub(super) fn new(pdv: Pdv, formats: Arc<Formats>) -> Self {
+        Self { pdv, formats }
     }
 
     /// The attributes of the variable `name`, which is there.
     pub(super) fn variable(&self, name: &str) -> Variable {
-        let is = |one: &&Variable| one.name.eq_ignore_ascii_case(name);
-        let found = self.attributes.iter().find(is);
-        found.cloned().unwrap_or_else(|| Variable::numeric(name))
+        let is = |one: &&PdvVariable| one.variable.name.eq_ignore_ascii_case(name);
+        let found = self.pdv.variables.iter().find(is);
+        found.map_or_else(|| Variable::numeric(name), |one| one.variable.clone())
     }
 
-    /// `name=value` of every variable.
+    /// `name=value` of every variable in order, of `_ERROR_` and `_N_` last.
     pub(super) fn items<'a>(&'a self, row: &'a [u8]) -> impl Iterator<Item = String> + use<'a> {
-        self.variables.iter().map(|(name, slot, format)| {
-            format!("{name}={}", shown(slot, format, row, &self.formats))
+        let (own, others): (Vec<_>, Vec<_>) = self
+            .pdv
+            .variables
+            .iter()
+            .filter(|variable| !variable.variable.name.starts_with(' '))
+            .partition(|variable| ["_N_", "_ERROR_"].contains(&variable.variable.name.as_str()));
+        let shown_in_order = others.into_iter().chain(own.into_iter().rev());
+        shown_in_order.map(|one| {
+            let value = shown(&one.slot, &one.variable.format, row, &self.formats);
+            format!("{}={value}", one.variable.name)
         })
     }
 

@@ -129,8 +129,8 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
         blocks: None,
         error: program.error,
         sites: program.sites,
-        dump: Dump::new(&program.pdv, world.formats.clone()),
         encoding: program.pdv.encoding(),
+        dump: Dump::new(program.pdv, world.formats.clone()),
         dumps: 0,
         read: false,
         links: 0,
@@ -140,7 +140,7 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
     let outcome = running.open(program.targets).and_then(|()| {
         running.blocks = BlockProgram::compile(
             &program.operations,
-            &program.pdv,
+            &running.dump.pdv,
             &running.sources,
             &running.writers,
             program.implicit_output,
@@ -255,13 +255,16 @@ impl Running<'_> {
         let Some(blocks) = &mut self.blocks else {
             return Ok((0, 0));
         };
+        if blocks.begins && iteration == 0 {
+            return Ok((0, 1));
+        }
         let mut done = 0;
         loop {
             let next = iteration + done + 1;
             store_number(counter, &mut self.row, next as f64);
             store_number(&self.error, &mut self.row, 0.0);
             reset.apply(&mut self.row);
-            let source = &mut self.sources[0];
+            let source = &mut self.sources[blocks.source];
             let Some((rows, active)) = source.ready()? else {
                 return Ok((done, 1));
             };

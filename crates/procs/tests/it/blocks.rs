@@ -41,19 +41,20 @@ type Left = (u8, Vec<String>, [Option<Vec<u8>>; 2]);
 fn run(data: &[u8], options: &str, body: &str, tail: &str) -> Left {
     let store = store();
     store.put("/data/in.sas7bdat", data);
-    run_over(&store, Arc::new(store.clone()), options, body, tail)
+    let set = format!("set d.in{options};");
+    run_over(&store, Arc::new(store.clone()), &set, body, tail)
 }
 
 /// The same through another store.
 fn run_over(
     store: &MemoryStore,
     through: Arc<dyn Store>,
-    options: &str,
+    set: &str,
     body: &str,
     tail: &str,
 ) -> Left {
     let program = format!(
-        "options nosource cpucount=1; data d.a d.b(keep=i x1 n: t:); set d.in{options};\n{body}\n{tail} run;"
+        "options nosource cpucount=1; data d.a d.b(keep=i x1 n: t:);\n{set}\n{body}\n{tail} run;"
     );
     let ran = run_on(through, &program);
     let told = ran.log.lines().map(str::to_owned).collect();
@@ -109,6 +110,39 @@ fn steps_by_blocks_give_the_bytes_and_the_log_of_steps_row_by_row() {
     }
 }
 
+#[test]
+fn what_only_the_first_iteration_does_before_set_is_done_once() {
+    let data = data();
+    let run = |set: &str, body: &str, tail: &str| {
+        let store = store();
+        store.put("/data/in.sas7bdat", data.clone());
+        run_over(&store, Arc::new(store.clone()), set, body, tail)
+    };
+    let few = "d.in(obs=1 rename=(x1=p x2=q i=r) keep=x1 x2 i)";
+    for set in [
+        &format!("if _n_ = 1 then set {few}; set d.in;"),
+        &format!(
+            "if _n_ = 1 then do; set {few}; k = 7; retain m 3; m = 4; x3 = -1; end; set d.in;"
+        ),
+        &format!("if _n_ = 1 then set {few}; if _n_ = 1 then n1 = 5; set d.in(where=(s > 0));"),
+        "if _n_ = 1 then set d.in(obs=1 keep=x1 x2 rename=(x2=p)); set d.in;",
+        "retain p 2; if _n_ = 1 then p = 9; set d.in end=last;",
+        &format!("if _n_ = 1 then set {few}; else m = 3; set d.in;"),
+        &format!("if _n_ = 2 then set {few}; set d.in;"),
+        &format!(
+            "if _n_ = 1 then set {few}; set d.in; if _n_ = 20 then set d.in(firstobs=3 obs=3);"
+        ),
+        "if _n_ = 1 then set d.in(obs=0 rename=(x1=p)); set d.in;",
+    ] {
+        for body in [
+            "n2 = x1 * p + q; if x2 > 0;",
+            "t1 = sum(p, x3); n2 + x1; k2 = k; if mod(i, 3) = 0 then output d.b; else output;",
+        ] {
+            assert_eq!(run(set, body, ""), run(set, body, LOOP), "{set} {body}");
+        }
+    }
+}
+
 /// The log shows the row that did not go to the disk, or the one behind which no other came.
 #[test]
 fn a_disk_that_fails_within_a_block_leaves_the_log_of_a_step_row_by_row() {
@@ -129,7 +163,7 @@ fn a_disk_that_fails_within_a_block_leaves_the_log_of_a_step_row_by_row() {
                 store.put("/data/in.sas7bdat", data.clone());
                 let faulty = Arc::new(FaultyStore::new(store.clone(), plan));
                 let body = "n1 + x1; if x2 > -5; n2 = n1 * _n_;";
-                run_over(&store, faulty, "", body, tail)
+                run_over(&store, faulty, "set d.in;", body, tail)
             };
             assert_eq!(run(""), run(LOOP), "{operation} {nth}");
         }

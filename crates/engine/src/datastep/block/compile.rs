@@ -12,7 +12,7 @@ use crate::datastep::run::Writing;
 use crate::datastep::source::Source;
 use crate::expr::block::{Compiler, Op, Place, Places, Register, Supply, Vector};
 use crate::expr::evaluate::Events;
-use crate::expr::{Number, Slot};
+use crate::expr::{Number, Relation, Slot};
 
 /// Where the step's variables are, by their place in the PDV.
 struct Variables {
@@ -87,11 +87,17 @@ impl BlockProgram {
         implicit_output: bool,
         counter: &Slot,
     ) -> Option<Self> {
-        let (Some((Operation::Read(0), rest)), [source]) = (operations.split_first(), sources)
-        else {
+        let (begins, every) = after_the_first(operations, counter);
+        let Some((Operation::Read(source), rest)) = every.split_first() else {
             return None;
         };
-        let read = source.places()?.map(|(from, to)| (to.offset, from));
+        if sources.len() > 1 && !begins {
+            return None;
+        }
+        let read = sources
+            .get(*source)?
+            .places()?
+            .map(|(from, to)| (to.offset, from));
         if writers.iter().any(|writer| writer.condition.is_some()) {
             return None;
         }
@@ -125,6 +131,8 @@ impl BlockProgram {
         make_what_is_wanted(&mut stages, &builder.compiler.places.wanted);
         let Compiler { places, supply, .. } = builder.compiler;
         Some(Self {
+            source: *source,
+            begins,
             fixed: places.fixed,
             loads: builder.loads,
             cleared: builder.cleared,
@@ -144,6 +152,20 @@ impl BlockProgram {
             in_vain: 0,
         })
     }
+}
+
+/// What every iteration does: whether the first one does more (`if _n_ = 1 then …;` at the top, mostly a
+/// SET of a data set with one row), and the operations behind that.
+fn after_the_first<'a>(operations: &'a [Operation], counter: &Slot) -> (bool, &'a [Operation]) {
+    let variable = Box::new(Number::Variable(*counter));
+    let one = Box::new(Number::Constant(1.0));
+    let is_first = Number::Compare(Relation::Equal, variable, one).lowered();
+    let begins = |operation: &&Operation| {
+        matches!(operation, Operation::If(condition, _, otherwise)
+            if *condition == is_first && otherwise.is_empty())
+    };
+    let count = operations.iter().take_while(begins).count();
+    (count > 0, &operations[count..])
 }
 
 impl Builder {
