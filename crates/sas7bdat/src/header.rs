@@ -170,7 +170,7 @@ impl Header {
     /// The header as SAS 9.4 on 64-bit Linux writes it.
     pub(crate) fn build(&self, file_kind: [u8; 8]) -> Buffer {
         let mut bytes = Buffer::zeroed(index(u64::from(self.header_bytes)));
-        let out = &mut *bytes;
+        let out = bytes.front(PREFIX_BYTES);
         let utf8 = self.encoding == Encoding::UTF_8;
         let high = if utf8 { Encoding::UTF_8.byte } else { 0 };
         out.put(0, &MAGIC);

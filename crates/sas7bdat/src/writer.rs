@@ -16,7 +16,7 @@ use crate::buffer::Buffer;
 use crate::endian::Endian;
 use crate::endian::Put;
 use crate::error::Error;
-use crate::header::{Header, INDEX_MAGIC, PAGES_AT};
+use crate::header::{Header, INDEX_MAGIC, PAGES_AT, PREFIX_BYTES};
 use crate::page::{DATA, MIX, WIDE, bitmap_bytes};
 use crate::source::Sink;
 use crate::subheader::Location;
@@ -412,7 +412,7 @@ impl<K: Sink> Writer<K> {
             index.fill(&mut page, self.options.page_mask);
             page
         });
-        self.header.put_u64(PAGES_AT, pages);
+        self.header.front(PREFIX_BYTES).put_u64(PAGES_AT, pages);
         if let Some(old) = before {
             // Page 1 counts the rows: whatever was written before it, the data set is the old one.
             self.write_header(true)?;
@@ -525,7 +525,7 @@ fn file_header(options: &WriteOptions) -> Result<Buffer, Error> {
 /// The file header of an index file without pages.
 pub(crate) fn index_header(options: &WriteOptions, header_bytes: u32) -> Result<Buffer, Error> {
     let mut header = described(options, header_bytes)?.build(*b"INDEX   ");
-    header.put(15, &[INDEX_MAGIC]);
+    header.front(PREFIX_BYTES).put(15, &[INDEX_MAGIC]);
     Ok(header)
 }
 

@@ -39,7 +39,7 @@ impl RowBuffer {
         Self {
             row_bytes,
             capacity,
-            rows: Memory::zeroed(capacity * row_bytes),
+            rows: Memory::of(capacity * row_bytes),
             entries: Vec::with_capacity(capacity),
         }
     }
@@ -57,6 +57,7 @@ impl RowBuffer {
     #[inline]
     pub(super) fn next_slot(&mut self) -> &mut [u8] {
         let start = self.entries.len() * self.row_bytes;
+        self.rows.reach(start + self.row_bytes);
         &mut self.rows[start..start + self.row_bytes]
     }
 

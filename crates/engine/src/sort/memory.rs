@@ -9,12 +9,13 @@ use memmap2::{Advice, MmapMut};
 const LARGE: usize = 8 << 20;
 
 pub(super) enum Memory {
+    /// As far as it was reached; it has room for all.
     Small(Vec<u8>),
     Large(MmapMut),
 }
 
 impl Memory {
-    pub(super) fn zeroed(bytes: usize) -> Self {
+    pub(super) fn of(bytes: usize) -> Self {
         if bytes >= LARGE
             && let Ok(mapping) = MmapMut::map_anon(bytes)
         {
@@ -22,7 +23,17 @@ impl Memory {
             let _ = mapping.advise(Advice::HugePage);
             return Self::Large(mapping);
         }
-        Self::Small(vec![0; bytes])
+        Self::Small(Vec::with_capacity(bytes))
+    }
+
+    /// Makes sure that there is memory up to `end`.
+    #[inline]
+    pub(super) fn reach(&mut self, end: usize) {
+        if let Self::Small(bytes) = self
+            && bytes.len() < end
+        {
+            bytes.resize(end, 0);
+        }
     }
 }
 

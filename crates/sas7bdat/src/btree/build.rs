@@ -6,7 +6,7 @@ use super::{ROW_ID_BYTES, RowId};
 use crate::buffer::Buffer;
 use crate::endian::Put;
 use crate::error::Error;
-use crate::header::PAGES_AT;
+use crate::header::{PAGES_AT, PREFIX_BYTES};
 use crate::source::Sink;
 use crate::writer::{WriteOptions, index_header};
 
@@ -171,7 +171,7 @@ impl<K: Sink> IndexWriter<K> {
         };
         self.put(1, &page)?;
         let mut header = std::mem::take(&mut self.header);
-        header.put_u64(PAGES_AT, self.pages);
+        header.front(PREFIX_BYTES).put_u64(PAGES_AT, self.pages);
         self.write_at(0, &header)?;
         Ok(self.sink)
     }

@@ -19,9 +19,13 @@ pub(super) struct Page {
 }
 
 impl Page {
+    /// A page of which only the header is cleared; see [`Pager::close_pages`].
     fn new(page_bytes: usize) -> Self {
+        let mut bytes = Buffer::any(page_bytes);
+        let header = bytes.get_mut(..WIDE.header_bytes);
+        header.unwrap_or_default().fill(0);
         Self {
-            bytes: Buffer::zeroed(page_bytes),
+            bytes,
             pointers: 0,
             low: page_bytes,
         }
@@ -146,7 +150,8 @@ impl Pager {
     }
 
     /// Ends each page with the pointer of its free space and writes the page headers. The last page
-    /// stays open for rows if they are compressed.
+    /// stays open for rows if they are compressed. What lies between pointers and blocks is cleared, but not
+    /// on the page that gets rows: they or the end of that page overwrite it.
     pub(super) fn close_pages(&mut self, mask: u32, mix: bool) {
         let (count, compressed) = (self.pages.len(), self.compressed);
         for (number, page) in (1u32..).zip(&mut self.pages) {
@@ -163,6 +168,10 @@ impl Pager {
             }
             page.pointers += 1;
             let kind = if last && mix { MIX } else { 0 };
+            if kind != MIX {
+                let gap = page.bytes.get_mut(end..page.low);
+                gap.unwrap_or_default().fill(0);
+            }
             header(
                 &mut page.bytes,
                 mask ^ number,
