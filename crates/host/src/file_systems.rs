@@ -20,6 +20,8 @@ pub struct Mount {
     pub kind: String,
     /// What is mounted there: a device, an export, a name.
     pub source: String,
+    /// Options of the mount, then those of the file system that are not among them.
+    pub options: Vec<String>,
 }
 
 /// Where the physical side of a file system can be seen.
@@ -40,18 +42,39 @@ pub fn parse(mountinfo: &str) -> Vec<Mount> {
 }
 
 /// `27 1 254:0 / /mnt rw,relatime shared:1 - ext4 /dev/vda rw`.
-fn mount(line: &str) -> Option<Mount> {
+pub(crate) fn mount(line: &str) -> Option<Mount> {
     let (head, tail) = line.split_once(" - ")?;
     let mut head = head.split_ascii_whitespace().skip(2);
     let (major, minor) = head.next()?.split_once(':')?;
     let point = head.nth(1)?;
+    let mut options = listed(head.next().unwrap_or_default());
     let mut tail = tail.split_ascii_whitespace();
+    let (kind, source) = (tail.next()?, tail.next()?);
+    for option in listed(tail.next().unwrap_or_default()) {
+        if !options.contains(&option) {
+            options.push(option);
+        }
+    }
     Some(Mount {
         device: (number(major)?, number(minor)?),
         point: PathBuf::from(unescaped(point)),
-        kind: tail.next()?.to_owned(),
-        source: unescaped(tail.next()?),
+        kind: kind.to_owned(),
+        source: unescaped(source),
+        options,
     })
+}
+
+/// Options between commas; a comma in quotation marks (contexts of SELinux) separates nothing.
+pub(crate) fn listed(options: &str) -> Vec<String> {
+    let mut quoted = false;
+    let parts = options.split(|letter| {
+        quoted ^= letter == '"';
+        letter == ',' && !quoted
+    });
+    parts
+        .filter(|part| !part.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The mount that a path is on; the path has no symbolic links left.
@@ -223,6 +246,7 @@ mod tests {
             point: "/m".into(),
             kind: kind.to_owned(),
             source: source.to_owned(),
+            options: Vec::new(),
         };
         assert_eq!(physical(&mount("nfs4", "a:/b"), 0), Physical::Mount);
         for (kind, source) in [("tmpfs", "tmpfs"), ("gpfs", "fs1"), ("fuse.s3", "s3")] {

@@ -1,11 +1,13 @@
 //! Facts about the host, and what its kernel counts. Parsers take texts and never fail; `live`
 //! functions read the files.
 //!
-//! Start reading at [`cores`] for facts, at [`processors`] for what is counted.
+//! Start reading at [`cores`] for what a run asks of a host, at [`processors`] for what is counted,
+//! at [`facts`] for what the audit knows.
 
 pub mod block_devices;
 mod cgroup;
 pub mod cores;
+pub mod facts;
 mod fields;
 pub mod file_systems;
 pub mod memory;

@@ -1,0 +1,29 @@
+//! What several sources tell together: cores, virtualisation, cloud, release, what is below a mount, roles of paths.
+
+mod layout;
+mod machine;
+mod paths;
+
+use super::Facts;
+use super::collect::Given;
+
+/// Adds what follows from what was read.
+pub(crate) fn derive(facts: &mut Facts, given: &Given) {
+    machine::derive(facts, given);
+    layout::derive(facts);
+    paths::derive(facts, given);
+    // Thousands of processes say nothing about storage.
+    let kinds: Vec<String> = facts
+        .subjects("process")
+        .into_iter()
+        .filter(|process| facts.of("process", process, "kind").is_some())
+        .map(str::to_owned)
+        .collect();
+    facts.forget(|key| {
+        key.class == "process"
+            && key
+                .subject
+                .as_ref()
+                .is_some_and(|process| !kinds.contains(process))
+    });
+}

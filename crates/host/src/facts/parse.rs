@@ -1,0 +1,150 @@
+//! Parsers, one file a source. Each takes the path (or the name of the command) and the text, and gives what it found; none
+//! fails. What one does not understand is left out, or reported as `odd[path:line]` where a person should see it.
+
+pub mod beegfs;
+pub mod block_queue;
+pub mod blockdev;
+pub mod cifs_debug;
+pub mod cmdline;
+pub mod corosync;
+pub mod cpufreq;
+pub mod cpuidle;
+pub mod cpuinfo;
+pub mod cpupower;
+pub mod df;
+pub mod dlm;
+pub mod dmesg;
+pub mod dmi;
+pub mod dmsetup;
+pub mod ethtool;
+pub mod exports;
+pub mod fc_host;
+pub mod findmnt;
+pub mod fstab;
+pub mod gfs2;
+pub mod gluster;
+pub mod gpfs_colon;
+pub mod ip_link;
+pub mod libvirt;
+pub mod limits_conf;
+pub mod lsblk;
+pub mod lscpu;
+pub mod lustre;
+pub mod lvs;
+pub mod meminfo;
+pub mod mmlsconfig;
+pub mod mmlsdisk;
+pub mod mmlsmount;
+pub mod modprobe;
+pub mod modules;
+pub mod mount_command;
+pub mod mountinfo;
+pub mod mounts;
+pub mod mountstats;
+pub mod multipath_conf;
+pub mod multipath_ll;
+pub mod net;
+pub mod nfsstat;
+pub mod os_release;
+pub mod process;
+pub mod process_limits;
+pub mod sas_config;
+pub mod sas_options;
+pub mod scsi_device;
+pub mod sysctl;
+pub mod systemd;
+pub mod thp;
+pub mod tmpfiles;
+pub mod tuned;
+pub mod udev;
+pub mod uname;
+pub mod vxtunefs;
+pub mod windows;
+pub mod xfs_info;
+
+use super::{Key, Value};
+
+/// Something that a source says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its name.
+    pub key: Key,
+    /// Its value.
+    pub value: Value,
+    /// The line that says it, from 1; 0 if it is the whole text.
+    pub line: usize,
+}
+
+/// A parser: path and text in, facts out.
+pub type Parse = fn(&str, &str) -> Vec<Found>;
+
+/// Something that a line says.
+pub(crate) fn found(key: Key, value: impl Into<Value>, line: usize) -> Found {
+    Found {
+        key,
+        value: value.into(),
+        line,
+    }
+}
+
+/// A line that its reader will not take as its writer meant it.
+pub(crate) fn odd(path: &str, line: usize, text: &str) -> Found {
+    found(
+        Key::of("odd", &format!("{path}:{line}"), "text"),
+        text.trim(),
+        line,
+    )
+}
+
+/// Lines with their numbers, from 1.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line))
+}
+
+/// Lines that say something: without blanks around them, no comments, numbered.
+pub(crate) fn said<'a>(
+    text: &'a str,
+    comments: &'static [char],
+) -> impl Iterator<Item = (usize, &'a str)> {
+    lines(text)
+        .map(|(number, line)| (number, line.trim()))
+        .filter(move |(_, line)| !line.is_empty() && !line.starts_with(comments))
+}
+
+/// The last component of a path.
+pub(crate) fn base(path: &str) -> &str {
+    path.trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(path)
+}
+
+/// The component of a path behind `folder`: `after("/sys/block/sda/queue/a", "block")` is `sda`.
+pub(crate) fn after<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    let mut parts = path.split('/');
+    parts.find(|part| *part == folder)?;
+    parts.next()
+}
+
+/// Facts of a mount: type, source, options, and each option that has a value by its own name.
+pub(crate) fn mount_facts(
+    point: &str,
+    fstype: &str,
+    source: &str,
+    options: Vec<String>,
+    line: usize,
+) -> Vec<Found> {
+    let fact = |name: &str, value: Value| found(Key::of("mount", point, name), value, line);
+    let mut facts = vec![fact("fstype", fstype.into()), fact("source", source.into())];
+    for option in &options {
+        if let Some((name, value)) = option.split_once('=')
+            && !["fstype", "source", "options", "device"].contains(&name)
+        {
+            facts.push(fact(name, Value::of(value.trim_matches('"'))));
+        }
+    }
+    facts.push(fact("options", Value::List(options)));
+    facts
+}
