@@ -47,6 +47,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Set runs, or runs and papers, side by side: ratios, and what of them is noise
     Compare(CompareArgs),
+    /// Hold a host's settings against published advice; what fails comes with what to do
+    Audit(Box<AuditArgs>),
     /// Put an event, such as a failover, on the timeline of a run that is on its way
     Mark(MarkArgs),
     /// List what Gristmill staged or left below a directory, and remove it with --yes
@@ -58,6 +60,86 @@ pub enum Verb {
     },
     /// Print the manual page
     Man,
+}
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct AuditArgs {
+    /// What else than an audit
+    #[command(subcommand)]
+    pub verb: Option<AuditVerb>,
+    /// Audit a captured tree: a sosreport, or what --collect made, unpacked
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Make a capture of this host that has everything the audit reads, and stop
+    #[arg(long, value_name = "FILE.tar.gz", conflicts_with = "root")]
+    pub collect: Option<PathBuf>,
+    /// What the host is (compute, kvm-host, gpfs-nsd, metadata, midtier, viya, or a bundle such as
+    /// sas-grid-nfs), or what a path is, such as saswork=/saswork or sasdata=/sas
+    #[arg(long, value_name = "ROLE[=PATH]")]
+    pub role: Vec<String>,
+    /// A vendor of storage that cannot be seen from here: isilon, azure-netapp-files, ontap
+    #[arg(long, value_name = "NAME")]
+    pub vendor: Vec<String>,
+    /// Read a file as one of the sources of docs/systems.md, such as sas-options=options.log
+    #[arg(long, value_name = "SOURCE=FILE", value_parser = sizes::named_file)]
+    pub also: Vec<(String, String)>,
+    /// Rules that this site waives, and values of its own, with reason, owner and end
+    #[arg(long, value_name = "FILE.toml")]
+    pub overrides: Option<PathBuf>,
+    /// Write files that mend what failed below this directory, for a person to install
+    #[arg(long, value_name = "DIR")]
+    pub fix: Option<PathBuf>,
+    /// Compare audits (--json) of several nodes
+    #[arg(long, value_name = "FILE.json", num_args = 1.., conflicts_with_all = ["root", "collect", "fix"])]
+    pub compare: Vec<PathBuf>,
+    /// The least severity whose failure gives exit code 1
+    #[arg(long, value_name = "SEVERITY", default_value = "high")]
+    pub fail_on: FailOn,
+    /// Exit with 4 if a rule at or above --fail-on could not be judged
+    #[arg(long)]
+    pub strict: bool,
+    /// Also list what passes, what is unknown and what is for others
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON: facts and findings, sorted
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `audit` does beside auditing.
+#[derive(Debug, Subcommand)]
+pub enum AuditVerb {
+    /// What a rule says, why, who says so, and how it is mended
+    Explain {
+        /// Its number, such as NFS-112
+        id: String,
+    },
+}
+
+/// A severity, for `--fail-on`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum FailOn {
+    /// Data may be lost or wrong
+    Critical,
+    /// A large share of the speed
+    High,
+    /// A measurable share
+    Medium,
+    /// Anything
+    Low,
+}
+
+impl From<FailOn> for host::audit::Severity {
+    fn from(severity: FailOn) -> Self {
+        match severity {
+            FailOn::Critical => Self::Critical,
+            FailOn::High => Self::High,
+            FailOn::Medium => Self::Medium,
+            FailOn::Low => Self::Low,
+        }
+    }
 }
 
 /// Arguments of `run`.

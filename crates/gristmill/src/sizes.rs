@@ -17,6 +17,16 @@ pub fn name_value(text: &str) -> Result<(String, Option<String>), String> {
     Ok((name.to_owned(), value))
 }
 
+/// `SOURCE=FILE` of `--also`.
+pub fn named_file(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_owned(), file.to_owned()))
+        }
+        _ => Err("needs a source and a file, as in SOURCE=FILE".to_owned()),
+    }
+}
+
 /// `LIBREF=DIRECTORY` of `--libname`.
 pub fn libname(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {

@@ -1,6 +1,6 @@
 //! How many physical cores a run may use: within the affinity mask and the cgroup's quota. On a
-//! virtual machine that shows no sibling threads, two vCPUs count as one core, as the cloud vendors'
-//! and SAS's own sizing rules do.
+//! virtual machine that shows no sibling threads, two vCPUs count as one core, as the cloud
+//! vendors' and SAS's own sizing rules do.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Facts about a host, from files and commands: what runs, what is persisted, what wins at the next boot, and where each was
-//! found. `docs/design/audit.md` explains the names.
+//! Facts about a host, from files and commands: what runs, what is persisted, what wins at the next
+//! boot, and where each was found. `docs/design/audit.md` explains the names.
 //!
 //! Start reading at [`sources`], the table of everything that is read, then [`collect`].
 

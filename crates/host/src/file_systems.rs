@@ -132,8 +132,8 @@ fn block_number(path: &Path) -> Option<(u64, u64)> {
     (major != 0).then(|| (u64::from(major), u64::from(minor)))
 }
 
-/// Adds the name of the whole device that has `number`, then those below it: the disk of a partition,
-/// members of a volume, the device behind the file of a loop device.
+/// Adds the name of the whole device that has `number`, then those below it: the disk of a
+/// partition, members of a volume, the device behind the file of a loop device.
 fn collect(sys: &Path, (major, minor): (u64, u64), depth: u32, names: &mut Vec<String>) {
     let link = sys.join(format!("dev/block/{major}:{minor}"));
     let Ok(mut device) = fs::canonicalize(link) else {

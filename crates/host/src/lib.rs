@@ -4,6 +4,7 @@
 //! Start reading at [`cores`] for what a run asks of a host, at [`processors`] for what is counted,
 //! at [`facts`] for what the audit knows.
 
+pub mod audit;
 pub mod block_devices;
 mod cgroup;
 pub mod cores;

@@ -1,5 +1,5 @@
-//! Every parser on real captures, against facts that were written down by hand (`expected/*.toml`). The captures are no part of
-//! this tree: `GRISTMILL_CORPUS` says where they are.
+//! Every parser on real captures, against facts that were written down by hand (`expected/*.toml`).
+//! The captures are no part of this tree: `GRISTMILL_CORPUS` says where they are.
 
 #![expect(clippy::print_stdout, reason = "says how many captures were read")]
 

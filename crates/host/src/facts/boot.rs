@@ -25,7 +25,8 @@ pub(crate) fn decide(facts: &mut Facts) {
     }
 }
 
-/// TuneD comes after systemd-sysctl; then, unless it is told not to, it applies the files below /run and /etc again.
+/// TuneD comes after systemd-sysctl; then, unless it is told not to, it applies the files below
+/// /run and /etc again.
 fn sysctl(persisted: &[Seen], again: bool) -> Option<&Seen> {
     let of_tuned = |seen: &&Seen| is_tuned(&seen.from);
     let files = || persisted.iter().filter(|seen| !is_tuned(&seen.from));
@@ -93,7 +94,8 @@ fn tuned(facts: &mut Facts) {
     }
 }
 
-/// What an option of a profile sets: `sysctl/vm.swappiness`, `vm/dirty_bytes` (which may be a share), …
+/// What an option of a profile sets: `sysctl/vm.swappiness`, `vm/dirty_bytes` (which may be a
+/// share), …
 fn setting(option: &str, value: &Value) -> Option<(Key, Value)> {
     let (section, name) = option.split_once('/')?;
     let text = value.to_string();

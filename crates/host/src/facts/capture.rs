@@ -1,5 +1,5 @@
-//! A capture of a host: every file, link and output that the table of sources names, so that the audit of the capture finds what
-//! the audit of the host finds.
+//! A capture of a host: every file, link and output that the table of sources names, so that the
+//! audit of the capture finds what the audit of the host finds.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -10,7 +10,8 @@ use super::{Root, collect, commands};
 /// Time of every file in a capture: captures of the same host differ only where the host does.
 const TIME: u64 = 0;
 
-/// Writes a capture as a tar archive; `facts` tells mounts and interfaces for which commands are run. Gives the number of files.
+/// Writes a capture as a tar archive; `facts` tells mounts and interfaces for which commands are
+/// run. Gives the number of files.
 pub fn write(
     root: &Root,
     facts: &super::Facts,

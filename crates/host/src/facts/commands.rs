@@ -1,4 +1,5 @@
-//! Commands whose output is read. All of them only read; live they are run one after the other, each with a time limit.
+//! Commands whose output is read. All of them only read; live they are run one after the other,
+//! each with a time limit.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -38,7 +39,8 @@ pub struct Command {
     pub argv: &'static [&'static str],
     /// What it is run for.
     pub each: Each,
-    /// Where captures of others have its output: the first that says something, or all where it is run for each.
+    /// Where captures of others have its output: the first that says something, or all where it is
+    /// run for each.
     pub captured: &'static [&'static str],
 }
 
@@ -194,7 +196,8 @@ fn run(program: &PathBuf, arguments: &[&str]) -> Option<String> {
             Ok(Some(_)) => break,
             Ok(None) if start.elapsed() < TIME_MAX => thread::sleep(Duration::from_millis(5)),
             _ => {
-                // A process that waits for a dead server does not end when it is killed; it is left alone.
+                // A process that waits for a dead server does not end when it is killed; it is left
+                // alone.
                 child.kill().ok()?;
                 return None;
             }

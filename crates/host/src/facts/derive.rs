@@ -1,4 +1,5 @@
-//! What several sources tell together: cores, virtualisation, cloud, release, what is below a mount, roles of paths.
+//! What several sources tell together: cores, virtualisation, cloud, release, what is below a
+//! mount, roles of paths.
 
 mod layout;
 mod machine;

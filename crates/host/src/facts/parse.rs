@@ -1,5 +1,6 @@
-//! Parsers, one file a source. Each takes the path (or the name of the command) and the text, and gives what it found; none
-//! fails. What one does not understand is left out, or reported as `odd[path:line]` where a person should see it.
+//! Parsers, one file a source. Each takes the path (or the name of the command) and the text, and
+//! gives what it found; none fails. What one does not understand is left out, or reported as
+//! `odd[path:line]` where a person should see it.
 
 pub mod beegfs;
 pub mod block_queue;

@@ -27,7 +27,8 @@ impl Root {
         }
     }
 
-    /// A captured tree. A folder with nothing but one folder in it, as archives of sosreport have, stands for that.
+    /// A captured tree. A folder with nothing but one folder in it, as archives of sosreport have,
+    /// stands for that.
     pub fn tree(base: &Path) -> Self {
         let mut base = base.to_owned();
         while let Some(inner) = only_folder(&base) {
@@ -108,7 +109,8 @@ impl Root {
             .is_some_and(|(folder, name)| folder.join(name).symlink_metadata().is_ok())
     }
 
-    /// The real path of a path of the host; absolute links stay inside the tree, `..` does not leave it.
+    /// The real path of a path of the host; absolute links stay inside the tree, `..` does not
+    /// leave it.
     fn resolve(&self, path: &str) -> Option<PathBuf> {
         if self.live {
             return Some(PathBuf::from("/").join(path));

@@ -1,5 +1,5 @@
-//! The table of everything that is read: where it is found, whether it tells what runs or what is persisted, and its parser. A
-//! source that comes earlier is believed before a later one.
+//! The table of everything that is read: where it is found, whether it tells what runs or what is
+//! persisted, and its parser. A source that comes earlier is believed before a later one.
 
 use super::commands::{Command, Each};
 use super::parse::{self, Parse};
@@ -39,7 +39,8 @@ pub struct Source {
     pub command: Option<Command>,
     /// Read only while nothing is known of this class.
     pub unless: Option<&'static str>,
-    /// Files of the same base name replace each other, and base names are the order (sysctl.d and its like).
+    /// Files of the same base name replace each other, and base names are the order (sysctl.d and
+    /// its like).
     pub by_base_name: bool,
     /// Its parser.
     pub parse: Parse,

@@ -17,7 +17,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// A number if the text is one as a computer writes it (`0755` and `4.0` are texts), otherwise the text.
+    /// A number if the text is one as a computer writes it (`0755` and `4.0` are texts), otherwise
+    /// the text.
     pub fn of(text: &str) -> Self {
         let text = text.trim();
         match text.parse::<i64>() {
@@ -31,7 +32,8 @@ impl Value {
         Self::List(texts.into_iter().map(Into::into).collect())
     }
 
-    /// The number, also of a text with a unit: `128k`, `16M`, `64.00k`, `0x28`, `32G`. Units are powers of 1024.
+    /// The number, also of a text with a unit: `128k`, `16M`, `64.00k`, `0x28`, `32G`. Units are
+    /// powers of 1024.
     pub fn amount(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number as f64),

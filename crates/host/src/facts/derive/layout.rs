@@ -1,4 +1,5 @@
-//! What is below a mount: its device, read-ahead, stripes, disks and their maker; speed of the network.
+//! What is below a mount: its device, read-ahead, stripes, disks and their maker; speed of the
+//! network.
 
 use std::collections::{BTreeMap, BTreeSet};
 

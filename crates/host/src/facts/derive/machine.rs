@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::facts::collect::Given;
-use crate::facts::{Facts, Key, Value};
+use crate::facts::{Facts, Key, Value, boot};
 
 pub(super) fn derive(facts: &mut Facts, given: &Given) {
     release(facts);
@@ -12,6 +12,8 @@ pub(super) fn derive(facts: &mut Facts, given: &Given) {
     per_processor(facts);
     dirty_limit(facts);
     gpfs(facts);
+    sas(facts);
+    profiles(facts);
     for vendor in &given.vendors {
         let key = Key::of("vendor", vendor, "given");
         facts.run(key, 1_i64, "--vendor");
@@ -106,7 +108,8 @@ fn virtualisation(facts: &mut Facts) {
     }
 }
 
-/// Physical cores. On a virtual machine that shows no sibling threads two vCPUs count as one, as in `crate::cores`.
+/// Physical cores. On a virtual machine that shows no sibling threads two vCPUs count as one, as in
+/// `crate::cores`.
 fn cores(facts: &mut Facts) {
     let mut seen = BTreeSet::new();
     for processor in facts.subjects("cpu") {
@@ -186,7 +189,8 @@ fn per_processor(facts: &mut Facts) {
     }
 }
 
-/// Dirty memory that makes writers wait: bytes, or a share of what is available (here: of all) memory.
+/// Dirty memory that makes writers wait: bytes, or a share of what is available (here: of all)
+/// memory.
 fn dirty_limit(facts: &mut Facts) {
     let bytes = facts
         .number("sysctl", "vm.dirty_bytes")
@@ -230,7 +234,8 @@ fn dirty_limit(facts: &mut Facts) {
     }
 }
 
-/// What holds on this node: what the daemon says, or what the configuration says for all nodes alike.
+/// What holds on this node: what the daemon says, or what the configuration says for all nodes
+/// alike.
 fn gpfs(facts: &mut Facts) {
     let mut settled: Vec<(Key, Value, String)> = Vec::new();
     for (key, fact) in facts.class("gpfs-effective") {
@@ -256,5 +261,50 @@ fn gpfs(facts: &mut Facts) {
             "seqDiscardThreshold".clone_into(&mut key.name);
         }
         facts.run(key, value, &from);
+    }
+    let pool = facts.number("gpfs-node", "pagepool");
+    if let Some((pool, memory)) = pool.zip(facts.number("memory", "total_bytes")) {
+        percent(
+            facts,
+            Key::plain("gpfs-node", "pagepool_percent"),
+            pool,
+            memory,
+        );
+    }
+    let rate = facts.number("gpfs-node", "maxMBpS");
+    if let Some((rate, link)) = rate.zip(facts.number("host", "link_mbps")) {
+        let key = Key::plain("gpfs-node", "maxmbps_of_link_percent");
+        percent(facts, key, rate, link / 8.0);
+    }
+}
+
+/// A part of a whole, as a percentage.
+fn percent(facts: &mut Facts, key: Key, part: f64, whole: f64) {
+    #[expect(clippy::cast_possible_truncation, reason = "a percentage")]
+    let percent = (part / whole.max(1.0) * 100.0).round() as i64;
+    facts.run(key, percent, "computed");
+}
+
+/// What SAS is told, as shares.
+fn sas(facts: &mut Facts) {
+    let amount = |name: &str| {
+        let fact = facts.get(&Key::plain("sas", name))?;
+        let seen = fact.running.as_ref().or(fact.persisted.last())?;
+        seen.value.amount().filter(|amount| *amount > 0.0)
+    };
+    if let (Some(sort), Some(memory)) = (amount("SORTSIZE"), amount("MEMSIZE")) {
+        percent(facts, Key::plain("sas", "sortsize_percent"), sort, memory);
+    }
+}
+
+/// Profiles that the active one includes, and itself.
+fn profiles(facts: &mut Facts) {
+    if let Some(profile) = facts.plain("tuned", "profile").map(ToString::to_string) {
+        let chain = boot::chain(facts, &profile);
+        facts.run(
+            Key::plain("tuned", "chain"),
+            Value::list(chain),
+            "profiles that are included",
+        );
     }
 }

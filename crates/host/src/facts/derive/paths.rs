@@ -59,7 +59,8 @@ fn configured(facts: &Facts, paths: &mut Vec<(String, String, String)>) {
     let mut add = |name: &str, value: &Value, from: &str| {
         let role = if name == "WORK" { "saswork" } else { "utilloc" };
         for path in value.texts() {
-            // A path may hold variables, which nobody can resolve here; `WORK` as UTILLOC is WORK's own.
+            // A path may hold variables, which nobody can resolve here; `WORK` as UTILLOC is WORK's
+            // own.
             let is_path = path.starts_with('/') && !path.contains('$') && !path.contains('!');
             let path = path.trim_matches(['\'', '"']).to_owned();
             let known = paths
@@ -84,7 +85,8 @@ fn configured(facts: &Facts, paths: &mut Vec<(String, String, String)>) {
     }
 }
 
-/// Mounts that may hold SAS data: network file systems, and local ones that are not part of the operating system.
+/// Mounts that may hold SAS data: network file systems, and local ones that are not part of the
+/// operating system.
 fn presumed(facts: &Facts) -> Vec<String> {
     let points = facts.subjects("mount").into_iter();
     let may = |point: &&str| {

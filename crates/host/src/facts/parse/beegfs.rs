@@ -1,4 +1,5 @@
-//! `/proc/fs/beegfs/*/config` (`key = value` of a mounted client) and `/etc/beegfs/beegfs-client.conf`.
+//! `/proc/fs/beegfs/*/config` (`key = value` of a mounted client) and
+//! `/etc/beegfs/beegfs-client.conf`.
 
 use super::{Found, found, said};
 use crate::facts::{Key, Value};

@@ -1,5 +1,5 @@
-//! `/proc/fs/cifs/DebugData`: version of the client, and per server its dialect and credits. The order of a server's lines
-//! differs by version: credits come before or after its name.
+//! `/proc/fs/cifs/DebugData`: version of the client, and per server its dialect and credits. The
+//! order of a server's lines differs by version: credits come before or after its name.
 
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};

@@ -1,11 +1,13 @@
-//! Arguments of the kernel: `/proc/cmdline`, and `GRUB_CMDLINE_LINUX` of `/etc/default/grub` for the next boot.
+//! Arguments of the kernel: `/proc/cmdline`, and `GRUB_CMDLINE_LINUX` of `/etc/default/grub` for
+//! the next boot.
 
 use std::collections::BTreeMap;
 
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};
 
-/// Reads `/proc/cmdline`; an argument without a value is an empty text, one that is repeated a list.
+/// Reads `/proc/cmdline`; an argument without a value is an empty text, one that is repeated a
+/// list.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     arguments(text, 1)
 }

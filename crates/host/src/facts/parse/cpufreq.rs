@@ -3,7 +3,8 @@
 use super::{Found, base, found};
 use crate::facts::{Key, Value};
 
-/// Reads one. What is told per processor has the processor as its subject, and is gathered afterwards.
+/// Reads one. What is told per processor has the processor as its subject, and is gathered
+/// afterwards.
 pub fn parse(path: &str, text: &str) -> Vec<Found> {
     let text = text.trim();
     if text.is_empty() {

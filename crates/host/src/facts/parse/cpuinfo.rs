@@ -1,4 +1,5 @@
-//! `/proc/cpuinfo`: processors, physical cores (unique package and core), sockets, and whether a hypervisor is below.
+//! `/proc/cpuinfo`: processors, physical cores (unique package and core), sockets, and whether a
+//! hypervisor is below.
 
 use std::collections::BTreeSet;
 

@@ -4,8 +4,8 @@ use super::{Found, found, said};
 use crate::facts::{Key, Value};
 use crate::file_systems::listed;
 
-/// Reads either: a path, then clients with options in brackets. A line may go on after a backslash, and `exportfs -v` puts
-/// a long path on a line of its own.
+/// Reads either: a path, then clients with options in brackets. A line may go on after a backslash,
+/// and `exportfs -v` puts a long path on a line of its own.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     let joined = text.replace("\\\n", " ").replace("\n\t\t", " ");

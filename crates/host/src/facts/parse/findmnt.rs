@@ -3,7 +3,8 @@
 use super::{Found, lines, mount_facts};
 use crate::file_systems::listed;
 
-/// Reads the output; points and sources that have blanks are left out, since columns cannot be told then.
+/// Reads the output; points and sources that have blanks are left out, since columns cannot be told
+/// then.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     for (number, line) in lines(text) {

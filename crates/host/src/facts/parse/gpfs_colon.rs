@@ -1,4 +1,5 @@
-//! Outputs of GPFS commands with `-Y`: fields between colons, a heading that names them, colons inside as `%3A`.
+//! Outputs of GPFS commands with `-Y`: fields between colons, a heading that names them, colons
+//! inside as `%3A`.
 
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};

@@ -1,4 +1,5 @@
-//! Definitions of guests, `/etc/libvirt/qemu/*.xml`: disks with their cache and bus, memory, processors.
+//! Definitions of guests, `/etc/libvirt/qemu/*.xml`: disks with their cache and bus, memory,
+//! processors.
 
 use super::{Found, base, found};
 use crate::facts::{Key, Value};

@@ -1,4 +1,5 @@
-//! Outputs of `lsblk`: the tree, the tree with `-t` (topology), and pairs (`-P`). Read-ahead is in KiB.
+//! Outputs of `lsblk`: the tree, the tree with `-t` (topology), and pairs (`-P`). Read-ahead is in
+//! KiB.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,7 +69,8 @@ fn values(device: &str, fields: &BTreeMap<&str, &str>, number: usize) -> Vec<Fou
     NAMES.iter().filter_map(fact).collect()
 }
 
-/// A tree: depth is in the column where a name begins. A device below several parents is printed below each.
+/// A tree: depth is in the column where a name begins. A device below several parents is printed
+/// below each.
 fn tree(text: &str) -> Vec<Found> {
     let mut rows = lines(text);
     let Some((_, heading)) = rows.find(|(_, line)| line.starts_with("NAME")) else {
@@ -106,7 +108,8 @@ fn tree(text: &str) -> Vec<Found> {
             below.insert(parent.clone());
         }
         above.push((depth, device.clone()));
-        // A field that may be empty shifts those behind it: only rows as long as the heading, or that lack its last, are told.
+        // A field that may be empty shifts those behind it: only rows as long as the heading, or
+        // that lack its last, are told.
         if fields.len() + 1 >= columns.len() {
             let named: BTreeMap<&str, &str> = columns.iter().copied().zip(fields).collect();
             facts.extend(values(&device, &named, number));

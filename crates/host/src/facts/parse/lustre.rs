@@ -3,8 +3,8 @@
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};
 
-/// Reads `lctl get_param`. The kind of the device and the name make the fact, the device is its subject:
-/// `lustre[osc.sas-OST0000-osc-ff].max_dirty_mb`.
+/// Reads `lctl get_param`. The kind of the device and the name make the fact, the device is its
+/// subject: `lustre[osc.sas-OST0000-osc-ff].max_dirty_mb`.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let fact = |(number, line): (usize, &str)| {
         let (name, value) = line.split_once('=')?;
@@ -49,8 +49,8 @@ pub fn parse_df(_path: &str, text: &str) -> Vec<Found> {
     lines(text).filter_map(fact).collect()
 }
 
-/// Reads `lfs getstripe -d DIR`: `stripe_count:  -1 stripe_size:   4194304`. Of a progressive layout the widest counts; -1 is
-/// all targets.
+/// Reads `lfs getstripe -d DIR`: `stripe_count:  -1 stripe_size:   4194304`. Of a progressive
+/// layout the widest counts; -1 is all targets.
 pub fn parse_stripe(path: &str, text: &str) -> Vec<Found> {
     let directory = text
         .lines()

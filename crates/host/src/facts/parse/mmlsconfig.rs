@@ -1,9 +1,11 @@
-//! Output of `mmlsconfig`, and `/var/mmfs/gen/mmfs.cfg`: values that differ from GPFS's own, in sections for nodes and classes.
+//! Output of `mmlsconfig`, and `/var/mmfs/gen/mmfs.cfg`: values that differ from GPFS's own, in
+//! sections for nodes and classes.
 
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};
 
-/// Reads the output. What is in a section has its nodes and classes as subject; `[common]` is for all.
+/// Reads the output. What is in a section has its nodes and classes as subject; `[common]` is for
+/// all.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let (mut section, mut facts) = (None, Vec::new());
     for (number, line) in lines(text) {

@@ -3,7 +3,8 @@
 use super::{Found, lines, mount_facts};
 use crate::file_systems::listed;
 
-/// Reads the output. Points may have ` on ` and ` type ` in them: the last ` type ` before the options counts.
+/// Reads the output. Points may have ` on ` and ` type ` in them: the last ` type ` before the
+/// options counts.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     for (number, line) in lines(text) {

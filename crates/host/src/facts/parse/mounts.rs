@@ -4,7 +4,8 @@ use super::{Found, lines, mount_facts};
 use crate::fields::unescaped;
 use crate::file_systems::listed;
 
-/// Reads the table. A line with a blank that is not octal says something else than it seems to, and is left out.
+/// Reads the table. A line with a blank that is not octal says something else than it seems to, and
+/// is left out.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     for (number, line) in lines(text) {

@@ -1,4 +1,5 @@
-//! `/proc/self/mountstats`: options of NFS mounts with their defaults, and one `xprt:` line per connection.
+//! `/proc/self/mountstats`: options of NFS mounts with their defaults, and one `xprt:` line per
+//! connection.
 
 use super::{Found, found, lines, mount_facts};
 use crate::facts::{Key, Value};

@@ -1,10 +1,11 @@
-//! `/etc/multipath.conf` and `multipathd show config`: defaults, sections of devices and of single maps.
+//! `/etc/multipath.conf` and `multipathd show config`: defaults, sections of devices and of single
+//! maps.
 
 use super::{Found, found, said};
 use crate::facts::{Key, Value};
 
-/// Reads the file. `multipath[device VENDOR/PRODUCT]`, `multipath[defaults]`, `multipath[multipath ALIAS]`; what is blacklisted
-/// is left out.
+/// Reads the file. `multipath[device VENDOR/PRODUCT]`, `multipath[defaults]`, `multipath[multipath
+/// ALIAS]`; what is blacklisted is left out.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     let mut open: Vec<String> = Vec::new();

@@ -1,4 +1,5 @@
-//! Running processes of SAS, of its servers and of schedulers: `/proc/PID/cmdline`, and outputs of `ps aux`.
+//! Running processes of SAS, of its servers and of schedulers: `/proc/PID/cmdline`, and outputs of
+//! `ps aux`.
 
 use super::{Found, after, found, lines};
 use crate::facts::{Key, Value};

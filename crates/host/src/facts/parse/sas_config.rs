@@ -1,10 +1,12 @@
-//! SAS configuration files (`sasv9.cfg`, `sasv9_local.cfg`, `sasv9_usermods.cfg`): `-OPTION value`, a later line counts.
+//! SAS configuration files (`sasv9.cfg`, `sasv9_local.cfg`, `sasv9_usermods.cfg`): `-OPTION value`,
+//! a later line counts.
 
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};
 
-/// Reads the file: `/* … */` and `#` are comments, a value may be in quotation marks or brackets, `-SET NAME VALUE`,
-/// `-INSERT` and `-APPEND` name an option and add to it, and take no part in what the option is.
+/// Reads the file: `/* … */` and `#` are comments, a value may be in quotation marks or brackets,
+/// `-SET NAME VALUE`, `-INSERT` and `-APPEND` name an option and add to it, and take no part in
+/// what the option is.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     let mut comment = false;
@@ -74,7 +76,8 @@ fn uncommented(line: &str, comment: &mut bool) -> String {
     }
 }
 
-/// Words of a line; quotation marks and brackets hold words together, outer quotation marks fall away.
+/// Words of a line; quotation marks and brackets hold words together, outer quotation marks fall
+/// away.
 fn split(line: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), String::new());
     let (mut quote, mut depth) = (None, 0_u32);

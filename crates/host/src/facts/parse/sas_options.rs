@@ -1,4 +1,5 @@
-//! Output of `PROC OPTIONS`: ` BUFSIZE=131072   Specifies the size …`; an option that is off is `NOALIGNSASIOFILES`.
+//! Output of `PROC OPTIONS`: ` BUFSIZE=131072   Specifies the size …`; an option that is off is
+//! `NOALIGNSASIOFILES`.
 
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};
@@ -34,10 +35,18 @@ mod tests {
 
     #[test]
     fn options_are_read_from_a_log() {
-        let text = "1    proc options; run;\n\n    SAS (r) Proprietary Software Release 9.4  TS1M7\n\nPortable Options:\n\n \
-                    ALIGNSASIOFILES   Aligns output files.\n BUFSIZE=131072    Specifies the size.\n                   of a page.\n \
-                    MEMSIZE=2147483648\n                   Specifies the limit.\n";
-        let facts = parse("options.log", text);
+        let text = [
+            "1    proc options; run;",
+            "",
+            "    SAS (r) Proprietary Software Release 9.4  TS1M7",
+            "Portable Options:",
+            " ALIGNSASIOFILES   Aligns output files.",
+            " BUFSIZE=131072    Specifies the size.",
+            "                   of a page.",
+            " MEMSIZE=2147483648",
+        ]
+        .join("\n");
+        let facts = parse("options.log", &text);
         let found: Vec<String> = facts
             .iter()
             .map(|fact| format!("{}={}", fact.key, fact.value))

@@ -1,9 +1,11 @@
-//! Settings of the kernel: files below `/proc/sys`, `sysctl -a`, `sysctl.conf` and files of `sysctl.d`.
+//! Settings of the kernel: files below `/proc/sys`, `sysctl -a`, `sysctl.conf` and files of
+//! `sysctl.d`.
 
 use super::{Found, found, lines, odd, said};
 use crate::facts::{Key, Value};
 
-/// Settings that are looked at, with `/` as below `/proc/sys`. (All of them would be thousands, and some that are only written.)
+/// Settings that are looked at, with `/` as below `/proc/sys`. (All of them would be thousands, and
+/// some that are only written.)
 pub const LOOKED_AT: [&str; 41] = [
     "fs/file-max",
     "fs/nr_open",
@@ -74,7 +76,8 @@ pub fn parse_conf(path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     for (number, line) in said(text, &['#', ';']) {
         let Some((name, value)) = line.split_once('=') else {
-            // `-pattern` takes keys out of patterns; headings of captures have no letters at their start.
+            // `-pattern` takes keys out of patterns; headings of captures have no letters at their
+            // start.
             if line.starts_with(|letter: char| letter.is_ascii_alphanumeric())
                 && !line.contains(':')
             {

@@ -1,4 +1,5 @@
-//! systemd: lists of units (`systemctl list-units`, `list-unit-files`), and its files of settings (`system.conf`, drop-ins).
+//! systemd: lists of units (`systemctl list-units`, `list-unit-files`), and its files of settings
+//! (`system.conf`, drop-ins).
 
 use super::{Found, base, found, lines, said};
 use crate::facts::{Key, Value};
@@ -31,7 +32,8 @@ const SERVICES: [&str; 24] = [
     "pacemaker",
 ];
 
-/// Reads `list-units` (`tuned.service loaded active running …`) and `list-unit-files` (`tuned.service enabled …`).
+/// Reads `list-units` (`tuned.service loaded active running …`) and `list-unit-files`
+/// (`tuned.service enabled …`).
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     for (number, line) in lines(text) {
@@ -56,7 +58,8 @@ pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     facts
 }
 
-/// Reads `system.conf`, `user-.slice.d/*.conf` and drop-ins: `[Manager] DefaultLimitNOFILE=…`. The subject is the unit.
+/// Reads `system.conf`, `user-.slice.d/*.conf` and drop-ins: `[Manager] DefaultLimitNOFILE=…`. The
+/// subject is the unit.
 pub fn parse_settings(path: &str, text: &str) -> Vec<Found> {
     let folder = path.rsplit('/').nth(1).unwrap_or_default();
     let unit = match base(path) {
@@ -79,9 +82,14 @@ mod tests {
 
     #[test]
     fn units_and_settings_are_read() {
-        let text = "tuned.service  loaded active running Dynamic System Tuning Daemon\n● chronyd.service not-found inactive dead chronyd\n\
-                    irqbalance.service enabled enabled\nfoo.service enabled\n";
-        let facts = parse("systemctl", text);
+        let text = [
+            "tuned.service  loaded active running Dynamic System Tuning Daemon",
+            "● chronyd.service not-found inactive dead chronyd",
+            "irqbalance.service enabled enabled",
+            "foo.service enabled",
+        ]
+        .join("\n");
+        let facts = parse("systemctl", &text);
         let values: Vec<String> = facts
             .iter()
             .map(|fact| format!("{}={}", fact.key, fact.value))

@@ -3,7 +3,8 @@
 use super::{Found, found, lines, said};
 use crate::facts::{Key, Value};
 
-/// Reads `tmpfiles.d`: lines with an age, `q /tmp 1777 root root 10d`, and exclusions, `x /saswork*`.
+/// Reads `tmpfiles.d`: lines with an age, `q /tmp 1777 root root 10d`, and exclusions, `x
+/// /saswork*`.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let fact = |(number, line): (usize, &str)| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();

@@ -1,5 +1,5 @@
-//! TuneD: the active profile, `tuned-main.conf`, and profiles (`/usr/lib/tuned/NAME/tuned.conf` and its later places); and
-//! `/etc/nfs.conf`, which is written alike.
+//! TuneD: the active profile, `tuned-main.conf`, and profiles (`/usr/lib/tuned/NAME/tuned.conf` and
+//! its later places); and `/etc/nfs.conf`, which is written alike.
 
 use super::{Found, base, found, lines, odd, said};
 use crate::facts::{Key, Value};

@@ -6,8 +6,9 @@ use crate::facts::{Key, Value};
 /// Attributes that a person who tunes storage writes.
 const WATCHED: [&str; 3] = ["queue/", "bdi/", "device/"];
 
-/// Reads the file: `udev[path:line].queue/scheduler`, and beside it under `match` what the line is for. A line that breaks in
-/// the middle of a word, as those that were copied from a paper do, is odd.
+/// Reads the file: `udev[path:line].queue/scheduler`, and beside it under `match` what the line is
+/// for. A line that breaks in the middle of a word, as those that were copied from a paper do, is
+/// odd.
 pub fn parse(path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     let joined = text.replace("\\\n", " ");

@@ -17,7 +17,8 @@ pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     facts
 }
 
-/// Reads `tunefstab`: `/dev/vx/dsk/dg/vol read_pref_io=64k,read_nstream=8`; the subject is the device.
+/// Reads `tunefstab`: `/dev/vx/dsk/dg/vol read_pref_io=64k,read_nstream=8`; the subject is the
+/// device.
 pub fn parse_tab(_path: &str, text: &str) -> Vec<Found> {
     let mut facts = Vec::new();
     for (number, line) in said(text, &['#', '*']) {

@@ -3,7 +3,8 @@
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};
 
-/// Reads a `.reg` file: `[HKEY_LOCAL_MACHINE\SYSTEM\…]`, then `"Name"=dword:00000028`. The last part of the key is the subject.
+/// Reads a `.reg` file: `[HKEY_LOCAL_MACHINE\SYSTEM\…]`, then `"Name"=dword:00000028`. The last
+/// part of the key is the subject.
 pub fn parse_registry(_path: &str, text: &str) -> Vec<Found> {
     let (mut subject, mut facts) = (None, Vec::new());
     for (number, line) in lines(text) {

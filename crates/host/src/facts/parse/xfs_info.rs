@@ -3,8 +3,9 @@
 use super::{Found, found, lines};
 use crate::facts::Key;
 
-/// Reads `meta-data=/dev/mapper/a …` and `data = bsize=4096 … sunit=16 swidth=128 blks`. The mount point is in the name of the
-/// file, with dots for slashes, and cannot be told from it; so the device is the subject.
+/// Reads `meta-data=/dev/mapper/a …` and `data = bsize=4096 … sunit=16 swidth=128 blks`. The mount
+/// point is in the name of the file, with dots for slashes, and cannot be told from it; so the
+/// device is the subject.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let (mut device, mut section, mut facts) = (None, "", Vec::new());
     for (number, line) in lines(text) {
@@ -46,10 +47,15 @@ mod tests {
 
     #[test]
     fn stripes_are_read() {
-        let text = "meta-data=/dev/mapper/vg-work   isize=512    agcount=32, agsize=1 blks\n         =                       sectsz=512\n\
-                    data     =                       bsize=4096   blocks=100, imaxpct=25\n         =                       sunit=16     swidth=128 blks\n\
-                    naming   =version 2              bsize=4096   ascii-ci=0\n";
-        let facts = parse("xfs_info", text);
+        let text = [
+            "meta-data=/dev/mapper/vg-work   isize=512    agcount=32, agsize=1 blks",
+            "         =                       sectsz=512",
+            "data     =                       bsize=4096   blocks=100, imaxpct=25",
+            "         =                       sunit=16     swidth=128 blks",
+            "naming   =version 2              bsize=4096   ascii-ci=0",
+        ]
+        .join("\n");
+        let facts = parse("xfs_info", &text);
         let values: Vec<String> = facts
             .iter()
             .map(|fact| format!("{}={}", fact.key, fact.value))

@@ -1,0 +1,154 @@
+//! A profile of TuneD for the version that is installed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::audit::compare;
+use crate::facts::Facts;
+
+/// Name of the profile.
+pub(super) const NAME: &str = "gristmill-sas";
+
+/// What a rule wants of the profile.
+pub(super) struct Wanted {
+    pub(super) rule: String,
+    pub(super) text: String,
+    pub(super) advice: bool,
+}
+
+/// Sections, their lines.
+type Sections = BTreeMap<String, Vec<String>>;
+
+/// The profile's path and text. What its version does not know is written in the older way, or left
+/// out with a word.
+pub(super) fn profile(facts: &Facts, wanted: &[Wanted]) -> Option<(String, String)> {
+    if wanted.is_empty() {
+        return None;
+    }
+    let version = facts.plain("tuned", "version").map(ToString::to_string);
+    let since = |than: &str| {
+        version
+            .as_ref()
+            .is_some_and(|version| compare::versions(version, than).is_ge())
+    };
+    let active = facts.plain("tuned", "profile").map(ToString::to_string);
+    let include = match active.as_deref() {
+        Some("none" | NAME) | None => "throughput-performance",
+        Some(profile) => profile.split(' ').next().unwrap_or(profile),
+    };
+    let mut sections = Sections::new();
+    for one in wanted {
+        add(&mut sections, one, &since);
+    }
+    let known = version.as_deref().unwrap_or("an unknown version");
+    let mut text = format!(
+        "# Written for TuneD {known}.\n[main]\nsummary=Analytics node\ninclude={include}\n"
+    );
+    for (section, lines) in sections {
+        let _ = write!(text, "\n[{section}]\n{}\n", lines.join("\n"));
+    }
+    let folder = if since("2.23") {
+        "etc/tuned/profiles"
+    } else {
+        "etc/tuned"
+    };
+    Some((format!("{folder}/{NAME}/tuned.conf"), text))
+}
+
+fn add(sections: &mut Sections, wanted: &Wanted, since: &impl Fn(&str) -> bool) {
+    let mut section = String::new();
+    for line in wanted
+        .text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+    {
+        if let Some(name) = line.strip_prefix('[') {
+            name.trim_end_matches(']').clone_into(&mut section);
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=') else {
+            continue;
+        };
+        let (name, value) = (name.trim(), value.trim());
+        if section == "main" {
+            continue;
+        }
+        let (section, line) = match (section.as_str(), name) {
+            ("vm", name) if name.starts_with("dirty_") => dirty(name, value, since),
+            ("cpu", "boost") if !since("2.27") => (
+                "cpu".to_owned(),
+                format!("# boost={value} needs TuneD 2.27"),
+            ),
+            (section, name) => (section.to_owned(), format!("{name}={value}")),
+        };
+        let lines = sections.entry(section).or_default();
+        let name = line.split('=').next().unwrap_or_default().to_owned();
+        let taken = lines
+            .iter()
+            .any(|known| known.starts_with(&format!("{name}=")));
+        if taken {
+            continue;
+        }
+        lines.push(format!("# {}", wanted.rule));
+        lines.push(if wanted.advice {
+            format!("#{line}")
+        } else {
+            line
+        });
+    }
+}
+
+/// Dirty memory is an option of [vm] since 2.25, as a share since 2.26; before that it is a key of
+/// sysctl.
+fn dirty(name: &str, value: &str, since: &impl Fn(&str) -> bool) -> (String, String) {
+    match value.strip_suffix('%') {
+        Some(_) if since("2.26") => ("vm".to_owned(), format!("{name}={value}")),
+        Some(share) => {
+            let name = name.replace("bytes", "ratio");
+            if since("2.25") {
+                ("vm".to_owned(), format!("{name}={share}"))
+            } else {
+                ("sysctl".to_owned(), format!("vm.{name}={share}"))
+            }
+        }
+        None if since("2.25") => ("vm".to_owned(), format!("{name}={value}")),
+        None => ("sysctl".to_owned(), format!("vm.{name}={value}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Key;
+
+    fn written(version: &str) -> (String, String) {
+        let mut facts = Facts::default();
+        facts.run(Key::plain("tuned", "version"), version, "rpm");
+        let wanted = [Wanted {
+            rule: "VM-101".to_owned(),
+            text: "[vm]\ndirty_bytes=30%\n[cpu]\nboost=1\n".to_owned(),
+            advice: false,
+        }];
+        profile(&facts, &wanted).unwrap()
+    }
+
+    #[test]
+    fn a_profile_is_for_its_version() {
+        let (path, text) = written("2.22.1");
+        assert_eq!(path, "etc/tuned/gristmill-sas/tuned.conf");
+        assert!(
+            text.contains("[sysctl]\n# VM-101\nvm.dirty_ratio=30"),
+            "{text}"
+        );
+        assert!(text.contains("needs TuneD 2.27"));
+        let (path, text) = written("2.27.0");
+        assert_eq!(path, "etc/tuned/profiles/gristmill-sas/tuned.conf");
+        assert!(text.contains("[vm]\n# VM-101\ndirty_bytes=30%"), "{text}");
+        assert!(
+            written("2.25.0")
+                .1
+                .contains("[vm]\n# VM-101\ndirty_ratio=30")
+        );
+    }
+}
