@@ -9,6 +9,7 @@
 pub mod assemble;
 pub mod bundle;
 pub mod compare;
+pub mod log;
 pub mod measurement;
 pub mod node;
 pub mod peak;
