@@ -2,7 +2,8 @@
 
 #![expect(
     unsafe_code,
-    reason = "getrusage, wait4, close, pre_exec, mallopt, sysconf and clocks of processes have no safe wrapper that says all"
+    reason = "getrusage, wait4, close, pre_exec, mallopt, sysconf and clocks of processes have no safe \
+              wrapper that says all"
 )]
 
 use std::fs::File;

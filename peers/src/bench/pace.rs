@@ -236,7 +236,8 @@ impl Places {
             let share = |cpu_s: f64| cpu_s / wall_s / cores;
             let _ = writeln!(
                 text,
-                "| {factor} | {wall_s:.1} | {:.1} | {least:.2}, {cpu_s:.2}, {most:.2} | {:.1} % | {:.1} % | {:.2} | {} |",
+                "| {factor} | {wall_s:.1} | {:.1} | {least:.2}, {cpu_s:.2}, {most:.2} | {:.1} % | {:.1} % \
+                | {:.2} | {} |",
                 moved / JOBS as f64 / wall_s,
                 100.0 * share(cpu_s),
                 100.0 * share(reading),

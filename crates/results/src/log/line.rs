@@ -137,7 +137,12 @@ fn has_time(text: &[u8]) -> bool {
 /// A year as a word of its own.
 fn has_year(text: &[u8]) -> bool {
     text.split(|byte| !byte.is_ascii_alphanumeric())
-        .any(|word| matches!(word, [b'1' | b'2', b'9' | b'0', tens, ones] if tens.is_ascii_digit() && ones.is_ascii_digit()))
+        .any(|word| match word {
+            [b'1' | b'2', b'9' | b'0', tens, ones] => {
+                tens.is_ascii_digit() && ones.is_ascii_digit()
+            }
+            _ => false,
+        })
 }
 
 /// Bytes as text: UTF-8, or else Latin-1, whose bytes are the first letters of Unicode.
