@@ -182,10 +182,11 @@ fn few_cores_stand_in_for_many() {
             .map(|step| step.pace_cpu_s.unwrap())
             .sum::<f64>();
     }
-    // By the jobs' CPU time: how long it took depends on who else uses the host.
+    // By the jobs' CPU time: how long it took depends on who else uses the host. The figure is that of
+    // `cargo xtask bench pace`; here it is of a build without optimisation.
     let of_two_cores = used / (stands_for / 64.0) / 2.0;
     assert!(
-        of_two_cores < 0.2,
+        of_two_cores < 0.5,
         "{used:.2} s of CPU time for {stands_for:.1}: {of_two_cores:.3} of two cores"
     );
 }
