@@ -20,6 +20,8 @@ pub enum Holds {
     Run,
     /// WORK or utility files of a session.
     Work,
+    /// Files of a test of throughput.
+    Test,
 }
 
 impl Holds {
@@ -30,6 +32,7 @@ impl Holds {
             Self::Output => "output",
             Self::Run => "run",
             Self::Work => "work",
+            Self::Test => "test",
         }
     }
 
@@ -79,7 +82,7 @@ pub fn read(directory: &Path) -> Option<Holds> {
         return None;
     }
     let text = fs::read_to_string(path).ok()?;
-    let known = [Holds::Data, Holds::Output, Holds::Run];
+    let known = [Holds::Data, Holds::Output, Holds::Run, Holds::Test];
     if let Some(holds) = known.into_iter().find(|holds| text == holds.signature()) {
         return Some(holds);
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::data::DataArgs;
+use crate::commands::iotest::IotestArgs;
 use crate::sizes;
 
 /// What `--version` prints after the name, and runs record.
@@ -47,6 +48,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Set runs, or runs and papers, side by side: ratios, and what of them is noise
     Compare(CompareArgs),
+    /// Measure what directories move when one stream for each core writes, reads and copies large files
+    Iotest(IotestArgs),
     /// Hold a host's settings against published advice; what fails comes with what to do
     Audit(Box<AuditArgs>),
     /// Put an event, such as a failover, on the timeline of a run that is on its way

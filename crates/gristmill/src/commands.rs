@@ -5,6 +5,7 @@ pub mod clean;
 pub mod compare;
 pub mod data;
 pub mod exec;
+pub mod iotest;
 pub mod manual;
 pub mod mark;
 mod pace;

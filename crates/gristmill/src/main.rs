@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Verb::Man => commands::manual::man(),
         Verb::Stage(args) => commands::stage::run(&args),
         Verb::Mark(args) => commands::mark::run(&args),
+        Verb::Iotest(args) => commands::iotest::run(&args),
         Verb::Audit(args) => commands::audit::run(&args),
         Verb::Clean(args) => commands::clean::run(&args),
         Verb::Data(args) => commands::data::run(&args),

@@ -9,6 +9,7 @@
 
 pub mod account;
 pub mod cache;
+mod cachestat;
 pub mod errno;
 pub mod latencies;
 pub mod live;

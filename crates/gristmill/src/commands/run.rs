@@ -464,7 +464,7 @@ pub(super) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     thread::spawn(move || {
         for _ in signals.forever() {
             if !raised.swap(true, Ordering::Relaxed) {
-                ui::say("stopping: ending the jobs, keeping what was measured");
+                ui::say("stopping");
             }
         }
     });

@@ -1,0 +1,236 @@
+//! `gristmill iotest`: what directories move when one stream for each core reads and writes large files.
+
+mod text;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use base::units::parse_size;
+use bench::marker::{self, Holds};
+use clap::{Args, ValueEnum};
+use probe::iotest::{self, Content, Options, Outcome, Phase, Place, iotest};
+use serde_json::json;
+
+use super::run::stop_on_signals;
+use crate::exit::Exit;
+use crate::ui;
+
+/// Arguments of `iotest`.
+#[derive(Debug, Args)]
+pub struct IotestArgs {
+    /// Directories to load, all at the same time: say those of SASDATA, SASWORK and UTILLOC together to see
+    /// what they share
+    #[arg(required = true, value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Streams in each directory [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub streams: Option<u32>,
+    /// Physical cores that rates are divided by [default: those of the host that may be used]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub cores: Option<u32>,
+    /// Time of each phase; a phase that has nothing left to read ends before
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    pub seconds: u32,
+    /// Phases, in their order; read, mixed (three blocks read for one written) and copy read what write wrote
+    #[arg(long, value_name = "PHASE,…", value_delimiter = ',', default_values = ["write", "read", "mixed", "copy"])]
+    pub phases: Vec<PhaseArg>,
+    /// Bytes of an operation: 64k, 128k, 256k are what SAS uses; a multiple of 4k, up to 16M
+    #[arg(long, value_name = "BYTES", default_value = "128k", value_parser = block)]
+    pub block: usize,
+    /// Bytes of a file at the most [default: what the time allows and four fifths of the free space]
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    pub size: Option<u64>,
+    /// What is written: random bytes, rows as SAS keeps them, or zeros, which some storage does not store
+    #[arg(long, value_enum, default_value_t = DataArg::Random)]
+    pub data: DataArg,
+    /// Read from the page cache: nothing is evicted, and the rates are those of memory
+    #[arg(long)]
+    pub warm: bool,
+    /// Cores of a node of a grid: prints how many nodes the storage feeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub node_cores: Option<u32>,
+    /// Print the lines that SAS's own script `rhel_iotest.sh` ends with
+    #[arg(long, conflicts_with = "json")]
+    pub sas_style: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `--phases`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PhaseArg {
+    /// New files.
+    Write,
+    /// These files.
+    Read,
+    /// Three blocks read for one written.
+    Mixed,
+    /// Each block read is written.
+    Copy,
+}
+
+/// `--data`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DataArg {
+    /// Incompressible.
+    Random,
+    /// Rows of numbers, codes and names.
+    Sas,
+    /// Zeros.
+    Zeros,
+}
+
+/// What figures are divided by.
+struct Host {
+    cores: u32,
+    basis: String,
+    node_cores: Option<u32>,
+}
+
+/// Runs the verb.
+pub fn run(args: &IotestArgs) -> Result<Exit> {
+    let host = host(args);
+    let stop = stop_on_signals()?;
+    let rooms = args
+        .directories
+        .iter()
+        .map(|directory| Room::make(directory));
+    let rooms: Vec<Room> = rooms.collect::<Result<_>>()?;
+    let options = options(args, &host, &rooms)?;
+    let mut last = None;
+    let found = iotest(&options, &stop, &mut |phase, rate| {
+        if last.replace(phase) != Some(phase) {
+            ui::say(phase.name());
+        }
+        ui::say(&format!("  {rate:.0} MB/s"));
+    });
+    let outcome = match found {
+        Err(iotest::Error::Interrupted) => return Ok(Exit::Interrupted),
+        other => other?,
+    };
+    if args.json {
+        let all = json!({
+            "measurements": text::measurements(&outcome, &host),
+            "table": outcome,
+        });
+        ui::data(&all.to_string());
+    } else if args.sas_style {
+        ui::data(text::sas_style(&outcome, &host).trim_end());
+    } else {
+        ui::data(text::table(&outcome, &host).trim_end());
+    }
+    Ok(answer(&outcome))
+}
+
+/// Data that came back wrong are the worst; rates that may be those of memory are none.
+fn answer(outcome: &Outcome) -> Exit {
+    if outcome.wrong_blocks() > 0 {
+        Exit::No
+    } else if outcome
+        .phases
+        .iter()
+        .any(|phase| phase.may_be_cached(outcome))
+    {
+        Exit::NoAnswer
+    } else {
+        Exit::Good
+    }
+}
+
+fn host(args: &IotestArgs) -> Host {
+    let found = host::cores::live();
+    Host {
+        cores: args.cores.unwrap_or(found.physical),
+        basis: args
+            .cores
+            .map_or(found.basis, |_| "as --cores says".to_owned()),
+        node_cores: args.node_cores,
+    }
+}
+
+fn options(args: &IotestArgs, host: &Host, rooms: &[Room]) -> Result<Options> {
+    let phases: Vec<Phase> = args.phases.iter().map(|phase| phase_of(*phase)).collect();
+    let mut wanted = Phase::ALL.iter().filter(|phase| phases.contains(phase));
+    if !phases.iter().eq(wanted.by_ref()) || phases.first() != Some(&Phase::Write) {
+        bail!(
+            "--phases begins with write, and has each phase once, in the order write, read, mixed, copy"
+        );
+    }
+    Ok(Options {
+        places: rooms.iter().map(|room| room.place.clone()).collect(),
+        streams: args.streams.unwrap_or(host.cores) as usize,
+        phases,
+        time: Duration::from_secs(args.seconds.into()),
+        block_bytes: args.block,
+        file_bytes_max: args.size,
+        content: match args.data {
+            DataArg::Random => Content::Random,
+            DataArg::Sas => Content::Sas,
+            DataArg::Zeros => Content::Zeros,
+        },
+        memory_bytes: host::memory::live().context("failed to read the size of the memory")?,
+        warm: args.warm,
+    })
+}
+
+const fn phase_of(phase: PhaseArg) -> Phase {
+    match phase {
+        PhaseArg::Write => Phase::Write,
+        PhaseArg::Read => Phase::Read,
+        PhaseArg::Mixed => Phase::Mixed,
+        PhaseArg::Copy => Phase::Copy,
+    }
+}
+
+/// A folder of the test, which goes when the test does.
+struct Room {
+    place: Place,
+    _in_use: marker::InUse,
+}
+
+impl Room {
+    fn make(directory: &Path) -> Result<Self> {
+        if !directory.is_dir() {
+            bail!("{} is not a directory", directory.display());
+        }
+        let folder = directory.join(format!("gristmill-iotest-{}", process::id()));
+        let in_use = marker::make(&folder, Holds::Test);
+        let in_use = in_use.with_context(|| format!("failed to make {}", folder.display()))?;
+        Ok(Self {
+            place: Place {
+                directory: directory.to_owned(),
+                folder,
+            },
+            _in_use: in_use,
+        })
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.place.folder) {
+            let path = self.place.folder.display();
+            ui::say(&format!(
+                "{path} could not be removed ({error}): gristmill clean removes it"
+            ));
+        }
+    }
+}
+
+fn block(text: &str) -> Result<usize, String> {
+    let bytes = size(text)?;
+    let fits = bytes.is_multiple_of(4096) && (4096..=16 << 20).contains(&bytes);
+    match usize::try_from(bytes) {
+        Ok(bytes) if fits => Ok(bytes),
+        _ => Err("needs a multiple of 4k, up to 16M".to_owned()),
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let bytes = parse_size(text).ok_or("needs a size, as in 128k, 8G")?;
+    Ok(bytes.0)
+}

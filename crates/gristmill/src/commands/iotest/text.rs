@@ -1,0 +1,258 @@
+//! What `gristmill iotest` prints.
+
+use std::fmt::Write as _;
+
+use base::units::Bytes;
+use probe::iotest::{Outcome, PhaseOutcome};
+use results::measurement::Measurement;
+
+use super::Host;
+
+/// MB/s that a core is planned to need: of the shared file system (60 to 75) and in all (100 to 150), Isilon
+/// F810 paper, section 5.3.
+const PER_CORE: [f64; 4] = [60.0, 75.0, 100.0, 150.0];
+/// Those of them that the sum of all file systems is held against.
+const REQUIRED: [f64; 2] = [100.0, 150.0];
+
+/// A device that moves so many times what the streams do has other users.
+const OTHERS: f64 = 1.05;
+
+/// For people.
+pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
+    let mut out = format!(
+        "{} streams in each directory, {} KiB an operation, {} data; {} cores ({})\n\n",
+        outcome.streams,
+        outcome.block_bytes >> 10,
+        outcome.content,
+        host.cores,
+        host.basis,
+    );
+    let width = outcome.phases.iter().flat_map(|phase| &phase.places);
+    let width = width
+        .map(|place| place.directory.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(9);
+    let _ = writeln!(
+        out,
+        "{:<6} {:width$} {:>9} {:>9} {:>8} {:>8} {:>8} {:>8} {:>9}",
+        "Phase",
+        "Directory",
+        "bytes",
+        "MB/s",
+        "slowest",
+        "median",
+        "fastest",
+        "slow/fast",
+        "a core"
+    );
+    for phase in &outcome.phases {
+        for place in &phase.places {
+            let (rates, total) = (place.rates(), rate(place.bytes(), phase.elapsed_s));
+            let (slowest, fastest) = (rates[0], rates[rates.len() - 1]);
+            let _ = writeln!(
+                out,
+                "{:<6} {:width$} {:>9} {:>9.1} {slowest:>8.1} {:>8.1} {fastest:>8.1} {:>9.2} {:>9.1}",
+                phase.phase,
+                place.directory,
+                Bytes(place.bytes()).to_string(),
+                total,
+                rates[rates.len() / 2],
+                slowest / fastest,
+                total / f64::from(host.cores),
+            );
+        }
+        if phase.places.len() > 1 {
+            let total = phase.total_mb_per_s();
+            let each = total / f64::from(host.cores);
+            let _ = writeln!(
+                out,
+                "{:<6} {:width$} {:>9} {total:>9.1} {:>45.1}",
+                phase.phase, "all", "", each
+            );
+        }
+    }
+    out.push_str("MB/s (10^6 bytes) until the last stream ended, flush included; the others are those of streams.\n");
+    for phase in &outcome.phases {
+        details(phase, outcome, &mut out);
+    }
+    feeds(outcome, host, &mut out);
+    match outcome.wrong_blocks() {
+        0 if outcome.content == "zeros" => out.push_str("\nZeros cannot be checked.\n"),
+        0 => out.push_str("\nEvery block that was read was what had been written.\n"),
+        wrong => {
+            let _ = writeln!(
+                out,
+                "\nWRONG DATA: {wrong} blocks that were read were not what had been written there. Do not use this storage."
+            );
+        }
+    }
+    out
+}
+
+/// Evenness over time, the cache, and the devices.
+fn details(phase: &PhaseOutcome, outcome: &Outcome, out: &mut String) {
+    let _ = write!(out, "\n{}: {:.1} s", phase.phase, phase.elapsed_s);
+    if phase.together_s < 0.9 * phase.elapsed_s {
+        let _ = write!(
+            out,
+            ", the first stream ended after {:.1} s",
+            phase.together_s
+        );
+    }
+    let mut seconds = phase.mb_per_s.clone();
+    seconds.sort_by(f64::total_cmp);
+    if let [least, .., most] = seconds[..] {
+        let median = seconds[seconds.len() / 2];
+        let _ = write!(
+            out,
+            "; by the second {least:.0} to {most:.0} MB/s, median {median:.0}"
+        );
+    }
+    match phase.cached_share {
+        Some(share) => {
+            let _ = write!(out, "; {:.1} % in the page cache at the start", 100.0 * share);
+        }
+        None if phase.phase == "write" || outcome.warm => {}
+        None => out.push_str(
+            "; it cannot be seen here what is in the page cache: the files are 1.5 times the memory",
+        ),
+    }
+    out.push('\n');
+    if phase.may_be_cached(outcome) {
+        out.push_str("  NOT SHOWN: files stayed in the page cache, so that some of this is the rate of memory\n");
+    }
+    for device in &phase.devices {
+        let moved = |name: &str, device: u64, streams: u64| {
+            let share = device as f64 / streams as f64;
+            let others = if share > OTHERS {
+                ": others use it"
+            } else {
+                ""
+            };
+            let of = || format!(" ({:.1} % of the streams'{others})", 100.0 * share);
+            let of = (streams > 0).then(of).unwrap_or_default();
+            format!("{name} {}{of}", Bytes(device))
+        };
+        let _ = writeln!(
+            out,
+            "  {}: {}, {}",
+            device.name,
+            moved("read", device.read_bytes, device.streams_read_bytes),
+            moved(
+                "written",
+                device.written_bytes,
+                device.streams_written_bytes
+            ),
+        );
+    }
+}
+
+/// Cores and nodes that the rates feed.
+fn feeds(outcome: &Outcome, host: &Host, out: &mut String) {
+    let _ = write!(out, "\n{:<6} {:>9}", "Feeds", "MB/s");
+    for each in PER_CORE {
+        let _ = write!(out, " {:>18}", format!("cores at {each:.0} MB/s"));
+    }
+    out.push('\n');
+    for phase in &outcome.phases {
+        let total = phase.total_mb_per_s();
+        let _ = write!(out, "{:<6} {total:>9.1}", phase.phase);
+        for each in PER_CORE {
+            let cores = (total / each).floor();
+            let nodes = host.node_cores.map(|of| (cores / f64::from(of)).floor());
+            let nodes = nodes.map_or(String::new(), |nodes| format!(" ({nodes:.0} nodes)"));
+            let _ = write!(out, " {:>18}", format!("{cores:.0}{nodes}"));
+        }
+        let each = total / f64::from(host.cores);
+        let reached = REQUIRED.iter().rfind(|wanted| each >= **wanted);
+        let reached = reached.map_or_else(
+            || format!("below {:.0}", REQUIRED[0]),
+            |wanted| format!("{wanted:.0} reached"),
+        );
+        let _ = writeln!(
+            out,
+            "  {each:.1} MB/s for each core of this host: {reached}"
+        );
+    }
+    out.push_str(
+        "60 to 75 MB/s a core are asked of the shared file system, 100 to 150 of all together (Isilon F810 paper, \
+         5.3, 2020).\n",
+    );
+}
+
+/// The rates under the names that `rhel_iotest.sh` gives them. It writes zeros and does not drop the page
+/// cache; these figures are of other data, and cold.
+pub(super) fn sas_style(outcome: &Outcome, host: &Host) -> String {
+    let mut out = "RESULTS\n-------\nTARGET DETAILS\n".to_owned();
+    for place in outcome
+        .phases
+        .iter()
+        .take(1)
+        .flat_map(|phase| &phase.places)
+    {
+        let _ = writeln!(out, "   directory:    {}", place.directory);
+        let bytes = place.bytes() / outcome.streams.max(1) as u64;
+        let _ = writeln!(
+            out,
+            "   iterations:   {}\n   filesize:     {:.2} gigabytes",
+            outcome.streams,
+            bytes as f64 / 1e9
+        );
+    }
+    out.push_str("\nSTATISTICS\n");
+    for name in ["read", "write"] {
+        let phase = outcome.phases.iter().find(|phase| phase.phase == name);
+        if let Some(phase) = phase {
+            let each = phase.total_mb_per_s() / f64::from(host.cores);
+            let _ = writeln!(
+                out,
+                "   {:<28} {each:.2} megabytes/second per physical core",
+                format!("{name} throughput rate:")
+            );
+        }
+    }
+    let cached = outcome
+        .phases
+        .iter()
+        .any(|phase| phase.may_be_cached(outcome));
+    out.push_str("\n********* ALL ERRORS & WARNINGS *********\n");
+    if cached {
+        out.push_str("<<WARNING>> files stayed in the page cache: potential caching involved\n");
+    }
+    if outcome.wrong_blocks() > 0 {
+        let _ = writeln!(
+            out,
+            "<<ERROR>> {} blocks read were not what had been written",
+            outcome.wrong_blocks()
+        );
+    }
+    out
+}
+
+/// For `--json`: those of the test, and what they feed.
+pub(super) fn measurements(outcome: &Outcome, host: &Host) -> Vec<Measurement> {
+    let mut all = outcome.measurements();
+    for phase in &outcome.phases {
+        let total = phase.total_mb_per_s();
+        all.push(Measurement::new(
+            &format!("{}_mb_per_s_per_core", phase.phase),
+            total / f64::from(host.cores),
+            "MB/s",
+            format!("of {} cores: {}", host.cores, host.basis),
+        ));
+        for each in PER_CORE {
+            all.push(Measurement::new(
+                &format!("{}_cores_at_{each:.0}", phase.phase),
+                (total / each).floor(),
+                "cores",
+                format!("cores that get {each:.0} MB/s each"),
+            ));
+        }
+    }
+    all
+}
+
+fn rate(bytes: u64, elapsed_s: f64) -> f64 {
+    bytes as f64 / 1e6 / elapsed_s.max(f64::MIN_POSITIVE)
+}

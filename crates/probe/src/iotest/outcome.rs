@@ -1,0 +1,216 @@
+//! What was found.
+
+use std::time::Duration;
+
+use results::measurement::Measurement;
+use serde::Serialize;
+
+use super::stream::Moved;
+use super::{CACHED_MAX, Options, Phase};
+
+/// The whole test.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Streams in each directory.
+    pub streams: usize,
+    /// Bytes of an operation.
+    pub block_bytes: usize,
+    /// `random`, `sas` or `zeros`.
+    pub content: &'static str,
+    /// Whether it can be seen here that a file has left the page cache.
+    pub eviction_checked: bool,
+    /// Whether files were meant to be read from the page cache.
+    pub warm: bool,
+    /// Phases in their order.
+    pub phases: Vec<PhaseOutcome>,
+}
+
+/// A phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PhaseOutcome {
+    /// `write`, `read`, `mixed` or `copy`.
+    pub phase: &'static str,
+    /// From the start of the first stream to the end of the last, seconds.
+    pub elapsed_s: f64,
+    /// Until the first stream ended: all were at work, seconds.
+    pub together_s: f64,
+    /// Largest share of a file that was in the page cache when the phase began; absent where nothing was
+    /// read, nothing was to be evicted, or it cannot be seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_share: Option<f64>,
+    /// By directory, in the order in which they were given.
+    pub places: Vec<PlaceOutcome>,
+    /// What all streams moved in each second, MB/s (10^6).
+    pub mb_per_s: Vec<f64>,
+    /// What devices, or servers of mounts, moved meanwhile; absent where nothing tells.
+    pub devices: Vec<DeviceShare>,
+}
+
+/// A directory in a phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlaceOutcome {
+    /// Which.
+    pub directory: String,
+    /// Its streams.
+    pub streams: Vec<StreamOutcome>,
+}
+
+/// A stream in a phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct StreamOutcome {
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// From its start to its end, flush included, seconds.
+    pub elapsed_s: f64,
+    /// Blocks that were not what had been written there.
+    pub wrong_blocks: u64,
+}
+
+/// A device beside the streams on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct DeviceShare {
+    /// The device, or the mount point of a mount that counts for itself.
+    pub name: String,
+    /// Bytes that it read.
+    pub read_bytes: u64,
+    /// Bytes that it wrote.
+    pub written_bytes: u64,
+    /// Bytes that streams read from it.
+    pub streams_read_bytes: u64,
+    /// Bytes that streams wrote to it.
+    pub streams_written_bytes: u64,
+}
+
+impl StreamOutcome {
+    /// MB/s (10^6), reads and writes together.
+    pub fn mb_per_s(&self) -> f64 {
+        (self.read_bytes + self.written_bytes) as f64 / 1e6 / self.elapsed_s.max(f64::MIN_POSITIVE)
+    }
+}
+
+impl PlaceOutcome {
+    /// Rates of the streams, the slowest first, MB/s.
+    pub fn rates(&self) -> Vec<f64> {
+        let mut rates: Vec<f64> = self.streams.iter().map(StreamOutcome::mb_per_s).collect();
+        rates.sort_by(f64::total_cmp);
+        rates
+    }
+
+    /// Bytes read and written.
+    pub fn bytes(&self) -> u64 {
+        let each = self.streams.iter();
+        each.map(|stream| stream.read_bytes + stream.written_bytes)
+            .sum()
+    }
+}
+
+impl PhaseOutcome {
+    pub(super) fn new(
+        options: &Options,
+        phase: Phase,
+        all: &[(usize, usize)],
+        streams: &[(Moved, Duration)],
+        seconds: &[u64],
+    ) -> Self {
+        let mut places: Vec<PlaceOutcome> = options
+            .places
+            .iter()
+            .map(|place| PlaceOutcome {
+                directory: place.directory.display().to_string(),
+                streams: Vec::new(),
+            })
+            .collect();
+        let times = || streams.iter().map(|(_, elapsed)| elapsed.as_secs_f64());
+        let (elapsed_s, together_s) = (
+            times().fold(0.0, f64::max),
+            times().fold(f64::MAX, f64::min),
+        );
+        for ((place, _), (moved, elapsed)) in all.iter().zip(streams) {
+            places[*place].streams.push(StreamOutcome {
+                read_bytes: moved.read_bytes,
+                written_bytes: moved.written_bytes,
+                elapsed_s: elapsed.as_secs_f64(),
+                wrong_blocks: moved.wrong_blocks,
+            });
+        }
+        Self {
+            phase: phase.name(),
+            elapsed_s,
+            together_s,
+            cached_share: None,
+            places,
+            mb_per_s: seconds.iter().map(|bytes| *bytes as f64 / 1e6).collect(),
+            devices: Vec::new(),
+        }
+    }
+
+    /// MB/s (10^6) of all streams until the last one ended, flush included.
+    pub fn total_mb_per_s(&self) -> f64 {
+        let bytes: u64 = self.places.iter().map(PlaceOutcome::bytes).sum();
+        bytes as f64 / 1e6 / self.elapsed_s.max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether what was read may have come from the page cache.
+    pub fn may_be_cached(&self, outcome: &Outcome) -> bool {
+        self.phase != Phase::Write.name()
+            && !outcome.warm
+            && outcome.eviction_checked
+            && self.cached_share.is_none_or(|share| share > CACHED_MAX)
+    }
+}
+
+impl Outcome {
+    pub(super) fn new(options: &Options, eviction_checked: bool) -> Self {
+        Self {
+            streams: options.streams,
+            block_bytes: options.block_bytes,
+            content: options.content.name(),
+            eviction_checked,
+            warm: options.warm,
+            phases: Vec::new(),
+        }
+    }
+
+    /// Blocks of all phases that were not what had been written.
+    pub fn wrong_blocks(&self) -> u64 {
+        let places = self.phases.iter().flat_map(|phase| &phase.places);
+        let streams = places.flat_map(|place| &place.streams);
+        streams.map(|stream| stream.wrong_blocks).sum()
+    }
+
+    /// For `--json`.
+    pub fn measurements(&self) -> Vec<Measurement> {
+        let mut all = Vec::new();
+        for phase in &self.phases {
+            let name = phase.phase;
+            all.push(Measurement::new(
+                &format!("{name}_mb_per_s"),
+                phase.total_mb_per_s(),
+                "MB/s",
+                format!("all streams of all directories until the last one ended, phase {name}"),
+            ));
+            for place in &phase.places {
+                let rates = place.rates();
+                let (slowest, fastest) = (rates[0], rates[rates.len() - 1]);
+                all.push(Measurement::new(
+                    &format!("{name}_fairness"),
+                    slowest / fastest,
+                    "ratio",
+                    format!(
+                        "slowest over fastest stream of {}, phase {name}",
+                        place.directory
+                    ),
+                ));
+            }
+        }
+        all.push(Measurement::new(
+            "wrong_blocks",
+            self.wrong_blocks() as f64,
+            "blocks",
+            "blocks that were not what had been written there",
+        ));
+        all
+    }
+}
