@@ -26,7 +26,12 @@ struct Expected {
 
 #[derive(serde::Deserialize)]
 struct Sample {
+    /// A capture of the corpus, …
+    #[serde(default)]
     file: String,
+    /// … or a text of ours that follows a document.
+    text: Option<String>,
+    document: Option<String>,
     source: String,
     path: Option<String>,
     total: Option<usize>,
@@ -49,13 +54,14 @@ fn value(value: &toml::Value) -> Value {
 fn check(sample: &Sample, text: &str, wrong: &mut Vec<String>) {
     let source = sources::named(&sample.source).expect("a source of the table");
     let path = sample.path.as_deref().unwrap_or(&sample.file);
+    let name = sample.document.as_deref().unwrap_or(&sample.file);
     let found = (source.parse)(path, text);
     let by_key: BTreeMap<String, &Value> = found
         .iter()
         .rev()
         .map(|fact| (fact.key.to_string(), &fact.value))
         .collect();
-    let mut complain = |what: String| wrong.push(format!("{}: {what}", sample.file));
+    let mut complain = |what: String| wrong.push(format!("{}, {name}: {what}", sample.source));
     for (key, expected) in &sample.facts {
         let expected = value(expected);
         match by_key.get(key) {
@@ -86,6 +92,14 @@ fn samples_say_what_was_written_down() {
         let text = fs::read_to_string(entry.unwrap().path()).unwrap();
         let expected: Expected = toml::from_str(&text).unwrap();
         for sample in &expected.sample {
+            if let Some(text) = &sample.text {
+                assert!(
+                    sample.document.is_some(),
+                    "a synthetic text follows a document"
+                );
+                check(sample, text, &mut wrong);
+                continue;
+            }
             match fs::read(corpus().join(&sample.file)) {
                 Ok(bytes) => {
                     read += 1;

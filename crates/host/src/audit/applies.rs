@@ -234,7 +234,8 @@ pub(crate) fn subject(rule: &Rule, key: &Key, facts: &Facts) -> (Answer, bool) {
     let text = |name: &str| facts.text(class, subject, name);
     let mut presumed = false;
     let mut answer = Answer::Yes;
-    if class == "mount" && facts.of(class, subject, "fstype").is_none() {
+    // Checks of their own look at fstab as well, and name no fact.
+    if class == "mount" && !key.name.is_empty() && text("fstype").is_none() {
         return (Answer::No(format!("{subject} is not mounted")), false);
     }
     if !applies.fs.is_empty() && matches!(class, "mount" | "path") {

@@ -35,8 +35,9 @@ pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeM
         files.insert(path, text);
     }
     if let Some(patch) = fstab.and_then(|text| fstab::patch(text, &plan.fstab)) {
-        let step = "patch --dry-run -d / -p1 < fstab.patch, then without --dry-run; findmnt --verify; remount";
-        plan.steps.push(step.to_owned());
+        let apply =
+            "patch -d / -p1 < fstab.patch (first with --dry-run); findmnt --verify; remount";
+        plan.steps.push(apply.to_owned());
         files.insert("fstab.patch".to_owned(), patch);
     }
     for text in files.values_mut() {
@@ -207,8 +208,8 @@ fn raised(facts: &Facts, text: &str) -> String {
 fn readme(files: &BTreeMap<String, String>, steps: &[String], by_hand: &[String]) -> String {
     let mut text = String::from(
         "What the audit of this host would change. Nothing has been installed.\n\n\
-         Read every file; each line names its rule (gristmill audit explain RULE). Keep copies of what you\n\
-         replace, install one mechanism at a time, audit again.\n\nFiles, by their places on the host:\n",
+         Read every file; each line names its rule (gristmill audit explain RULE). Keep copies\n\
+         of what you replace, install one mechanism at a time, audit again.\n\nFiles, by their places on the host:\n",
     );
     for path in files.keys() {
         let _ = writeln!(text, "  {path}");

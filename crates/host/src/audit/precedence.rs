@@ -79,8 +79,11 @@ fn one(catalogue: &Catalogue, site: &Site, indices: &[usize], findings: &mut [Fi
         return;
     };
     let id = findings[chief].id.clone();
+    let passes = findings[chief].result == Outcome::Pass;
     for index in deciding.into_iter().chain(others) {
-        if index != chief && findings[index].result != Outcome::Pass {
+        // That a higher rule holds does not allow what another forbids.
+        let stands = passes && forbids(&catalogue.rules[&findings[index].id]);
+        if index != chief && findings[index].result != Outcome::Pass && !stands {
             let same = findings[index].expected == findings[chief].expected;
             findings[index].result = Outcome::NotApplicable;
             let said = if same {
@@ -112,6 +115,9 @@ fn rank(rule: &Rule, finding: &Finding, catalogue: &Catalogue, site: &Site) -> R
         .map(|document| (document.kind, document.year))
         .max();
     let (kind, year) = newest.unwrap_or((Kind::Seed, 0));
+    // A paper about the storage that is there is a note of its vendor.
+    let of_vendor = kind == Kind::Seed && !rule.applies.vendor.is_empty();
+    let kind = if of_vendor { Kind::Vendor } else { kind };
     let level = match kind {
         _ if overridden => 5,
         _ if preferred => 4,
@@ -123,7 +129,94 @@ fn rank(rule: &Rule, finding: &Finding, catalogue: &Catalogue, site: &Site) -> R
     (level, year)
 }
 
+/// True if a rule says what must not be; it cannot contradict another that does.
+fn forbids(rule: &Rule) -> bool {
+    matches!(
+        rule.check.op,
+        Op::Ne | Op::NotIn | Op::Lacks | Op::Empty | Op::Named
+    )
+}
+
 /// True if no value can be right for both.
 fn exclude(left: &Rule, right: &Rule) -> bool {
-    left.check.op == Op::Eq && right.check.op == Op::Eq && left.check.value != right.check.value
+    left.check.fact == right.check.fact
+        && left.check.op == Op::Eq
+        && right.check.op == Op::Eq
+        && left.check.value != right.check.value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rule::{Severity, Status};
+    use super::*;
+
+    fn rule(id: &str, document: &str, check: &str) -> Rule {
+        let text = format!(
+            "id = \"{id}\"\ntitle = \"t\"\norigin = \"seed\"\nstatus = \"current\"\nseverity = \"low\"\n\
+             param = \"p\"\nwhy = \"w\"\n[[source]]\ndocument = \"{document}\"\n[check]\nfact = \"a.b\"\n{check}\n"
+        );
+        toml::from_str(&text).unwrap()
+    }
+
+    fn finding(id: &str, result: Outcome) -> Finding {
+        Finding {
+            id: id.to_owned(),
+            subject: None,
+            result,
+            severity: Severity::Low,
+            title: String::new(),
+            status: Status::Current,
+            fact: None,
+            expected: id.to_owned(),
+            running: None,
+            persisted: None,
+            evidence: Vec::new(),
+            why: String::new(),
+            fix: None,
+            source: Vec::new(),
+        }
+    }
+
+    /// Results of rules, each with its document and check, settled.
+    fn settled(rules: &[(&str, &str, &str, Outcome)]) -> Vec<Outcome> {
+        let mut catalogue = Catalogue {
+            documents: Catalogue::built_in().unwrap().documents,
+            ..Catalogue::default()
+        };
+        let mut findings = Vec::new();
+        for (id, document, check, result) in rules {
+            catalogue
+                .rules
+                .insert((*id).to_owned(), rule(id, document, check));
+            findings.push(finding(id, *result));
+        }
+        settle(&catalogue, &Site::default(), &mut findings);
+        findings.into_iter().map(|finding| finding.result).collect()
+    }
+
+    #[test]
+    fn the_newer_note_decides() {
+        use Outcome::{Fail, NotApplicable, Pass};
+        let old = ("A", "S3", "op = \"eq\"\nvalue = 40", Fail);
+        let new = ("B", "N1", "op = \"le\"\nvalue = 5", Pass);
+        assert_eq!(settled(&[old, new]), [NotApplicable, Pass]);
+        let fails = ("B", "N1", "op = \"le\"\nvalue = 5", Fail);
+        assert_eq!(settled(&[old, fails]), [NotApplicable, Fail]);
+    }
+
+    #[test]
+    fn what_is_forbidden_stays_forbidden() {
+        use Outcome::{Fail, Pass};
+        let old = ("A", "S1", "op = \"not_in\"\nvalue = [\"gfs2\"]", Fail);
+        let new = ("B", "S4", "op = \"not_in\"\nvalue = [\"nfs\"]", Pass);
+        assert_eq!(settled(&[old, new]), [Fail, Pass]);
+    }
+
+    #[test]
+    fn notes_of_the_same_rank_may_contradict() {
+        use Outcome::{Conflict, Fail, Pass};
+        let left = ("A", "N1", "op = \"eq\"\nvalue = 1", Pass);
+        let right = ("B", "N1", "op = \"eq\"\nvalue = 2", Fail);
+        assert_eq!(settled(&[left, right]), [Conflict, Conflict]);
+    }
 }

@@ -23,7 +23,9 @@ pub fn write(
     for source in sources::all() {
         if let Some(command) = &source.command {
             for output in command.outputs(root, facts) {
-                let name = output.path.rsplit('/').next().unwrap_or_default();
+                let once = command.each == commands::Each::Once;
+                let last = output.path.rsplit('/').next().unwrap_or_default();
+                let name = if once { command.name } else { last };
                 let path = format!("{}/{name}", commands::FOLDER);
                 if known.insert(path.clone()) {
                     append(&mut archive, folder, &path, output.text.as_bytes())?;

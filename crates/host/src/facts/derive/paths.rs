@@ -93,18 +93,24 @@ fn presumed(facts: &Facts) -> Vec<String> {
         let Some(kind) = facts.text("mount", point, "fstype") else {
             return false;
         };
-        let system = SYSTEM.iter().any(|folder| {
-            point
-                .strip_prefix(folder)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        });
+        let system = is_system(point);
         let read_only = facts
             .of("mount", point, "options")
             .is_some_and(|options| options.texts().iter().any(|option| option == "ro"));
         let shared = SHARED.contains(&kind.as_str()) && *point != "/";
-        shared || (LOCAL.contains(&kind.as_str()) && !system && *point != "/" && !read_only)
+        shared || (LOCAL.contains(&kind.as_str()) && !system && !read_only)
     };
     points.filter(may).map(str::to_owned).collect()
+}
+
+/// True if a mount belongs to the operating system.
+fn is_system(point: &str) -> bool {
+    let below = |folder: &&str| {
+        point
+            .strip_prefix(*folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    point == "/" || SYSTEM.iter().any(|folder| below(folder))
 }
 
 /// Says where a path is: `path[ROLE PATH].fstype` and its like.
@@ -121,6 +127,8 @@ fn place(facts: &mut Facts, role: &str, path: &str, from: &str, sure: bool) {
     let mount = facts
         .subjects("mount")
         .into_iter()
+        // What is only in fstab is not there: the path is on the file system above.
+        .filter(|point| facts.of("mount", point, "fstype").is_some())
         .filter(|point| std::path::Path::new(path).starts_with(point))
         .max_by_key(|point| point.len())
         .map(str::to_owned);
@@ -143,6 +151,11 @@ fn place(facts: &mut Facts, role: &str, path: &str, from: &str, sure: bool) {
         }
     }
     facts.run(Key::of("path", &subject, "mount"), point.as_str(), from);
+    // A path without a mount of its own is a fault of its own; it does not make the system's file
+    // systems those of SAS.
+    if point == "/" || SYSTEM.contains(&point.as_str()) {
+        return;
+    }
     let key = Key::of("mount", &point, "roles");
     let mut roles = facts.running(&key).map(Value::texts).unwrap_or_default();
     if !roles.iter().any(|known| known == role) {
