@@ -110,7 +110,7 @@ fn is_system(point: &str) -> bool {
             .strip_prefix(*folder)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    point == "/" || SYSTEM.iter().any(|folder| below(folder))
+    point == "/" || SYSTEM.iter().any(below)
 }
 
 /// Says where a path is: `path[ROLE PATH].fstype` and its like.
