@@ -207,53 +207,17 @@ fn the_page_of_systems_is_made_of_the_table_of_sources() {
          | name | where | tells | tested with |\n|---|---|---|---|\n",
     );
     for source in sources::all() {
-        let mut places: Vec<String> = source
-            .paths
-            .iter()
-            .map(|path| format!("`{path}`"))
-            .collect();
-        if places.len() > 4 {
-            let more = places.len() - 3;
-            places.truncate(3);
-            places.push(format!("and {more} more"));
-        }
-        if let Some(command) = source.command.filter(|command| !command.argv.is_empty()) {
-            places.insert(
-                0,
-                format!("`{}`", command.argv[..command.argv.len().min(3)].join(" ")),
-            );
-        } else if let Some(command) = source.command {
-            places.extend(
-                command
-                    .captured
-                    .iter()
-                    .take(2)
-                    .map(|path| format!("`{path}` of a capture")),
-            );
-        }
+        let tested = tested(source.name, &real, &synthetic, &sosreport);
         let tells = match source.layer {
             Layer::Running => "what runs",
             Layer::Persisted => "what is persisted",
         };
-        let mut tested = Vec::new();
-        if let Some(count) = real.get(source.name) {
-            tested.push(format!("real: {count}"));
-        }
-        if sosreport.contains(source.name) {
-            tested.push("sosreport".to_owned());
-        }
-        if let Some(document) = synthetic.get(source.name) {
-            tested.push(format!("*synthetic*: {document}"));
-        }
-        if tested.is_empty() {
-            tested.push("none".to_owned());
-        }
+        let places = cell(&places(source));
         let _ = writeln!(
             page,
-            "| {} | {} | {tells} | {} |",
+            "| {} | {places} | {tells} | {} |",
             source.name,
-            cell(&places.join(", ")),
-            cell(&tested.join("; "))
+            cell(&tested)
         );
     }
     page.push_str(
@@ -261,4 +225,54 @@ fn the_page_of_systems_is_made_of_the_table_of_sources() {
          changed on a real machine to see whether the audit sees it and the fix mends it.\n",
     );
     check("docs/systems.md", &page);
+}
+
+/// Where a source is read.
+fn places(source: &sources::Source) -> String {
+    let mut places: Vec<String> = source
+        .paths
+        .iter()
+        .map(|path| format!("`{path}`"))
+        .collect();
+    if places.len() > 4 {
+        let more = places.len() - 3;
+        places.truncate(3);
+        places.push(format!("and {more} more"));
+    }
+    if let Some(command) = source.command {
+        let words = &command.argv[..command.argv.len().min(3)];
+        let captured = command.captured.iter().take(2);
+        if words.is_empty() {
+            places.extend(captured.map(|path| format!("`{path}` of a capture")));
+        } else {
+            places.insert(0, format!("`{}`", words.join(" ")));
+        }
+    }
+    places.join(", ")
+}
+
+/// What a source was tested with.
+fn tested(
+    name: &str,
+    real: &BTreeMap<String, usize>,
+    synthetic: &BTreeMap<String, String>,
+    sosreport: &BTreeSet<String>,
+) -> String {
+    let mut tested: Vec<String> = real
+        .get(name)
+        .map(|count| format!("real: {count}"))
+        .into_iter()
+        .collect();
+    if sosreport.contains(name) {
+        tested.push("sosreport".to_owned());
+    }
+    tested.extend(
+        synthetic
+            .get(name)
+            .map(|document| format!("*synthetic*: {document}")),
+    );
+    if tested.is_empty() {
+        tested.push("none".to_owned());
+    }
+    tested.join("; ")
 }

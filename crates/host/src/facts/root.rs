@@ -151,22 +151,29 @@ fn parts(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The only entry of a folder, if it is a folder and no part of a root.
+/// Folders of which a root has at least one.
+const PARTS: [&str; 7] = [
+    "etc",
+    "proc",
+    "sys",
+    "usr",
+    "var",
+    "sos_commands",
+    "gristmill",
+];
+
+/// The only folder of a folder that is no root; archives often lie beside what was unpacked.
 fn only_folder(path: &Path) -> Option<PathBuf> {
-    let mut entries = fs::read_dir(path).ok()?;
-    let first = entries.next()?.ok()?;
-    let name = first.file_name();
-    let known = [
-        "etc",
-        "proc",
-        "sys",
-        "usr",
-        "var",
-        "sos_commands",
-        "gristmill",
-    ];
-    let is_root = known.iter().any(|known| name == *known);
-    (entries.next().is_none() && first.file_type().ok()?.is_dir() && !is_root).then(|| first.path())
+    if PARTS.iter().any(|part| path.join(part).is_dir()) {
+        return None;
+    }
+    let entries = fs::read_dir(path).ok()?.flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let folders: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
+    match folders.as_slice() {
+        [one] => Some(one.clone()),
+        _ => None,
+    }
 }
 
 /// True if a name fits a pattern in which `*` stands for anything.
