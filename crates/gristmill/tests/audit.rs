@@ -172,7 +172,8 @@ fn roles_and_overrides_change_what_is_judged() {
     let waiver = node.path().join("waive.toml");
     fs::write(
         &waiver,
-        "[[override]]\nrule = \"NFS-112\"\nsubject = \"/sas\"\nreason = \"one node\"\nowner = \"grid\"\nexpires = \"2999-01-01\"\n",
+        "[[override]]\nrule = \"NFS-112\"\nsubject = \"/sas\"\nreason = \"one node\"\n\
+         owner = \"grid\"\nexpires = \"2999-01-01\"\n",
     )
     .unwrap();
     let waived = json(node.path(), &["--overrides", waiver.to_str().unwrap()]);

@@ -31,13 +31,16 @@ const FILES: [(&str, &str); 38] = [
         "proc/self/mountinfo",
         "21 1 253:0 / / rw,relatime - xfs /dev/mapper/rhel-root rw\n\
         30 21 253:2 / /sasdata2 rw,noatime - xfs /dev/mapper/vg_sas-lv_data rw\n\
-        40 21 0:51 / /sas rw,relatime - nfs nas1:/sas rw,vers=3,rsize=1048576,wsize=1048576,hard,nolock,proto=tcp,local_lock=all\n\
-        41 21 0:52 / /home2 rw,relatime - nfs nas1:/home rw,vers=3,rsize=32768,wsize=32768,soft,proto=tcp,local_lock=none\n",
+        40 21 0:51 / /sas rw,relatime - nfs nas1:/sas rw,vers=3,rsize=1048576,wsize=1048576,\
+        hard,nolock,proto=tcp,local_lock=all\n\
+        41 21 0:52 / /home2 rw,relatime - nfs nas1:/home rw,vers=3,rsize=32768,\
+        wsize=32768,soft,proto=tcp,local_lock=none\n",
     ),
     (
         "proc/self/mountstats",
         "device nas1:/sas mounted on /sas with fstype nfs statvers=1.1\n\
-        \topts:\trw,vers=3,rsize=1048576,wsize=1048576,acregmin=3,acregmax=60,acdirmin=30,acdirmax=60,hard,nolock,proto=tcp,local_lock=all\n\
+        \topts:\trw,vers=3,rsize=1048576,wsize=1048576,acregmin=3,acregmax=60,\
+        acdirmin=30,acdirmax=60,hard,nolock,proto=tcp,local_lock=all\n\
         \txprt:\ttcp 703 0 1 0 12 31 31 0 31 0 2 1 0\n",
     ),
     ("sys/class/bdi/0:51/read_ahead_kb", "128\n"),
@@ -176,7 +179,8 @@ fn faults_of_published_deployments_are_seen() {
     is("BLK-110", Some("/sasdata2"), Outcome::Pass);
     is("BLK-111", Some("saswork /saswork"), Outcome::Fail);
     is("BLK-112", Some("/saswork"), Outcome::Fail);
-    is("VM-006", None, Outcome::Fail);
+    is("VM-105", None, Outcome::Fail);
+    is("VM-006", None, Outcome::NotApplicable);
     is("NET-016", None, Outcome::Fail);
     is("HBA-002", Some("lpfc"), Outcome::Fail);
     // What is not taken as it is written.
@@ -253,8 +257,10 @@ fn an_override_waives_until_its_end() {
     let node = node();
     let text = |expires: &str| {
         format!(
-            "[[override]]\nrule = \"HBA-002\"\nreason = \"shared adapter\"\nowner = \"storage\"\nexpires = \"{expires}\"\n\
-             [[override]]\nrule = \"VM-106\"\nvalue = 65000\nreason = \"measured\"\nowner = \"os\"\nexpires = \"2027-01-01\"\n"
+            "[[override]]\nrule = \"HBA-002\"\nreason = \"shared adapter\"\n\
+             owner = \"storage\"\nexpires = \"{expires}\"\n\
+             [[override]]\nrule = \"VM-106\"\nvalue = 65000\n\
+             reason = \"measured\"\nowner = \"os\"\nexpires = \"2027-01-01\"\n"
         )
     };
     let of = |expires: &str| {

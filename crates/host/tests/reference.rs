@@ -45,18 +45,23 @@ fn the_page_of_rules_is_made_of_the_rules() {
     let catalogue = Catalogue::built_in().unwrap();
     let rules: Vec<&Rule> = catalogue.rules.values().collect();
     let mut page = String::from(
-        "# Rules of `gristmill audit`\n\nMade of `rules/*.toml` by `crates/host/tests/reference.rs`; do not edit.\n\
+        "# Rules of `gristmill audit`\n\nMade of `rules/*.toml` by \
+         `crates/host/tests/reference.rs`; do not edit.\n\
          `gristmill audit explain ID` prints a rule whole.\n\n## How many\n\n",
     );
     counts(&mut page, &rules);
     page.push_str(
-        "\n## Which rule holds which sentence of the papers\n\nEvery recommendation of the four papers, in the words of \
+        "\n## Which rule holds which sentence of the papers\n\nEvery recommendation of the four \
+         papers, in the words of \
          the paper, by section.\n",
     );
     for (id, document) in &catalogue.documents {
         coverage(&mut page, id, &document.title, &rules);
     }
-    page.push_str("\n## All rules\n\n| rule | | severity | today | looks at | from |\n|---|---|---|---|---|---|\n");
+    page.push_str(
+        "\n## All rules\n\n| rule | | severity | today | looks at | from \
+         |\n|---|---|---|---|---|---|\n",
+    );
     for rule in &rules {
         let from: BTreeSet<&str> = rule
             .source
@@ -200,9 +205,11 @@ fn the_page_of_systems_is_made_of_the_table_of_sources() {
         }
     }
     let mut page = String::from(
-        "# Systems that the audit reads\n\nMade of `crates/host/src/facts/sources.rs` and of what its tests expect; do not \
-         edit. The name is that of `--also NAME=FILE`. *Real*: captures of real hosts, whose facts were written down by hand \
-         before the parser. *Sosreport*: read in a complete sosreport of RHEL 8. *Synthetic*: no real capture was at hand, \
+        "# Systems that the audit reads\n\nMade of `crates/host/src/facts/sources.rs` and of what \
+         its tests expect; do not \
+         edit. The name is that of `--also NAME=FILE`. *Real*: captures of real hosts, whose facts \
+         were written down by hand before the parser. *Sosreport*: read in a complete sosreport of \
+         RHEL 8. *Synthetic*: no real capture was at hand, \
          the test's text follows the document named. *None*: only that it never panics is tested.\n\n\
          | name | where | tells | tested with |\n|---|---|---|---|\n",
     );
@@ -221,7 +228,8 @@ fn the_page_of_systems_is_made_of_the_table_of_sources() {
         );
     }
     page.push_str(
-        "\nTwo tests of `crates/host/tests/node.rs` also read a synthetic node from all its files at once. No setting was \
+        "\nTwo tests of `crates/host/tests/node.rs` also read a synthetic node from all its files \
+         at once. No setting was \
          changed on a real machine to see whether the audit sees it and the fix mends it.\n",
     );
     check("docs/systems.md", &page);

@@ -40,13 +40,13 @@ pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeM
         plan.steps.push(apply.to_owned());
         files.insert("fstab.patch".to_owned(), patch);
     }
+    let readme = readme(&files, &plan.steps, &plan.by_hand);
+    files.insert("README".to_owned(), readme);
     for text in files.values_mut() {
         if !text.ends_with('\n') {
             text.push('\n');
         }
     }
-    let readme = readme(&files, &plan.steps, &plan.by_hand);
-    files.insert("README".to_owned(), readme);
     files
 }
 
@@ -165,7 +165,9 @@ impl Plan {
             .as_ref()
             .map(|subject| format!(" ({subject})"))
             .unwrap_or_default();
-        let text = fix.text.trim().replace('\n', "\n      ");
+        let place = Some(&fix.file).filter(|file| !file.is_empty());
+        let place = place.map(|file| format!("{file}: ")).unwrap_or_default();
+        let text = format!("{place}{}", fix.text.trim().replace('\n', "\n      "));
         let line = format!("{}{subject}: {}\n      {}", finding.id, finding.title, text);
         if !self.by_hand.contains(&line) {
             self.by_hand.push(line);

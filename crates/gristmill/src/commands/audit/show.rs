@@ -12,6 +12,9 @@ use crate::ui;
 /// Longest list of subjects on a line.
 const SUBJECTS_MAX: usize = 4;
 
+/// Longest list of rules that miss the same fact.
+const RULES_MAX: usize = 12;
+
 /// Prints what is wrong, what contradicts, what should be looked at, and counts of the rest.
 pub(super) fn findings(
     catalogue: &Catalogue,
@@ -79,12 +82,11 @@ fn header(facts: &Facts) {
             } else {
                 " (presumed)"
             };
-            format!(
-                "{} {} on {}{presumed}",
-                text("role"),
-                text("path"),
-                text("fstype")
-            )
+            {
+                let on = Some(text("fstype")).filter(|kind| !kind.is_empty());
+                let on = on.unwrap_or_else(|| "?".to_owned());
+                format!("{} {} on {on}{presumed}", text("role"), text("path"))
+            }
         })
         .collect();
     if roles.is_empty() {
@@ -170,18 +172,29 @@ fn subject(finding: &Finding) {
     let subject = subject
         .map(|subject| format!("{subject}: "))
         .unwrap_or_default();
-    let running = shortened(finding.running.as_deref().unwrap_or("not known"));
     let expected = &finding.expected;
-    ui::data(&if expected.is_empty() {
-        format!("      {subject}{running}")
-    } else {
-        format!("      {subject}is {running}; expected {expected}")
+    ui::data(&match &finding.running {
+        Some(running) if expected.is_empty() => format!("      {subject}{}", shortened(running)),
+        Some(running) => {
+            let running = amount(finding.fact.as_deref(), &shortened(running));
+            format!("      {subject}is {running}; expected {expected}")
+        }
+        None => format!("      {subject}expected {expected}"),
     });
     for line in &finding.evidence {
         ui::data(&format!("        {line}"));
     }
     if let Some(persisted) = &finding.persisted {
         ui::data(&format!("        at boot: {}", shortened(persisted)));
+    }
+}
+
+/// Bytes of memory as people read them.
+fn amount(fact: Option<&str>, running: &str) -> String {
+    let bytes = fact.filter(|fact| fact.ends_with("_bytes"));
+    match bytes.and_then(|_| running.parse::<f64>().ok()) {
+        Some(bytes) if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
+        _ => running.to_owned(),
     }
 }
 
@@ -234,7 +247,14 @@ fn unknown(findings: &[Finding], all: bool) {
         } else {
             format!(" {}", names.join(", "))
         };
-        ui::data(&format!("      {reason}{names}  ({})", ids.join(" ")));
+        let more = ids.len().saturating_sub(RULES_MAX);
+        let more = if more == 0 {
+            String::new()
+        } else {
+            format!(" and {more} more")
+        };
+        let ids = ids[..ids.len().min(RULES_MAX)].join(" ");
+        ui::data(&format!("      {reason}{names}  ({ids}{more})"));
         if let Some(hint) = hint(&reason) {
             ui::data(&format!("        {hint}"));
         }

@@ -32,8 +32,12 @@ pub(super) fn profile(facts: &Facts, wanted: &[Wanted]) -> Option<(String, Strin
             .is_some_and(|version| compare::versions(version, than).is_ge())
     };
     let active = facts.plain("tuned", "profile").map(ToString::to_string);
+    // Rules that ask for the profile itself mean its place below all others.
+    let rules = ["TUN-002", "TUN-003", "TUN-004", "TUN-101"];
+    let base = wanted.iter().any(|one| rules.contains(&one.rule.as_str()));
     let include = match active.as_deref() {
         Some("none" | NAME) | None => "throughput-performance",
+        Some(_) if base => "throughput-performance",
         Some(profile) => profile.split(' ').next().unwrap_or(profile),
     };
     let mut sections = Sections::new();
@@ -82,15 +86,27 @@ fn add(sections: &mut Sections, wanted: &Wanted, since: &impl Fn(&str) -> bool) 
             ),
             (section, name) => (section.to_owned(), format!("{name}={value}")),
         };
-        let lines = sections.entry(section).or_default();
         let name = line.split('=').next().unwrap_or_default().to_owned();
-        let taken = lines
-            .iter()
-            .any(|known| known.starts_with(&format!("{name}=")));
+        // The share and the bytes of dirty memory set each other to nothing: the first stands.
+        let twin = match () {
+            () if name.ends_with("_ratio") => name.replace("_ratio", "_bytes"),
+            () => name.replace("_bytes", "_ratio"),
+        };
+        let starts = [format!("{name}="), format!("{twin}=")];
+        let taken = sections.values().flatten().any(|known| {
+            starts
+                .iter()
+                .any(|start| known.trim_start_matches('#').starts_with(start))
+        });
         if taken {
             continue;
         }
-        lines.push(format!("# {}", wanted.rule));
+        let lines = sections.entry(section).or_default();
+        let rule = format!("# {}", wanted.rule);
+        let last = lines.iter().rev().find(|line| line.starts_with("# "));
+        if last != Some(&rule) {
+            lines.push(rule);
+        }
         lines.push(if wanted.advice {
             format!("#{line}")
         } else {
