@@ -83,7 +83,8 @@ pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
         wrong => {
             let _ = writeln!(
                 out,
-                "\nWRONG DATA: {wrong} blocks that were read were not what had been written there. Do not use this storage."
+                "\nWRONG DATA: {wrong} blocks that were read were not what had been written there. Do not \
+                 use this storage."
             );
         }
     }
