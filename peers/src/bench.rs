@@ -4,6 +4,7 @@ mod calibration;
 mod data;
 mod engine;
 mod groups;
+mod iotest;
 mod memory;
 pub(crate) mod ours;
 mod pace;
@@ -40,9 +41,11 @@ pub(crate) enum Subject {
     Calibration,
     /// Paced jobs beside their table, and many of them on few cores
     Pace,
+    /// Raw throughput beside fio
+    Iotest,
 }
 
-/// Arguments of `cargo xtask bench format`, `sort`, `engine`, `calibration` and `pace`.
+/// Arguments of `cargo xtask bench format`, `sort`, `engine`, `calibration`, `pace` and `iotest`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// What is measured
@@ -108,7 +111,10 @@ impl Measured {
 
 /// Measures all groups and writes the page.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    if !matches!(options.subject, Subject::Calibration | Subject::Pace) {
+    if !matches!(
+        options.subject,
+        Subject::Calibration | Subject::Pace | Subject::Iotest
+    ) {
         crate::install::check_python()?;
     }
     let folder = options.folder.clone();
@@ -123,6 +129,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Engine => return engine::run(options, &folder, &commit),
         Subject::Calibration => return calibration::run(options, &folder, &commit),
         Subject::Pace => return pace::run(options, &folder, &commit),
+        Subject::Iotest => return iotest::run(options, &folder, &commit),
     };
     for group in groups {
         if !group.title.contains(&options.only) {

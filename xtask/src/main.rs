@@ -86,6 +86,12 @@ enum Subject {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Raw throughput beside fio; see peers/README.md for the arguments
+    Iotest {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Paced jobs beside their table, and many on few cores; see peers/README.md for the arguments
     Pace {
         /// Handed on
@@ -124,6 +130,7 @@ fn main() -> Result<()> {
                 Subject::Engine { arguments } => ("engine", arguments),
                 Subject::Calibration { arguments } => ("calibration", arguments),
                 Subject::Pace { arguments } => ("pace", arguments),
+                Subject::Iotest { arguments } => ("iotest", arguments),
             };
             for package in MEASURED {
                 process::run(&[&["cargo", "build", "--quiet", "--release"], package].concat())?;

@@ -92,6 +92,11 @@ pub(super) fn write(options: &Options, commit: &str, groups: &[String]) -> Resul
             "calibration",
             super::calibration::INTRODUCTION,
         ),
+        Subject::Iotest => (
+            "Raw throughput beside fio",
+            "iotest",
+            super::iotest::INTRODUCTION,
+        ),
         Subject::Pace => (
             "Paced jobs beside their table",
             "pace",
