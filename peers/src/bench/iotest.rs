@@ -45,9 +45,9 @@ pub(super) fn run(options: &Options, folder: &Path, commit: &str) -> Result<()> 
             };
             eprintln!("  {}: {rates:.0?}", if is_ours { "ours" } else { "fio" });
             if is_ours {
-                ours.push(rates)
+                ours.push(rates);
             } else {
-                fios.push(rates)
+                fios.push(rates);
             }
         }
     }
