@@ -136,13 +136,11 @@ fn has_time(text: &[u8]) -> bool {
 
 /// A year as a word of its own.
 fn has_year(text: &[u8]) -> bool {
-    text.split(|byte| !byte.is_ascii_alphanumeric())
-        .any(|word| match word {
-            [b'1' | b'2', b'9' | b'0', tens, ones] => {
-                tens.is_ascii_digit() && ones.is_ascii_digit()
-            }
-            _ => false,
-        })
+    let year = |word: &[u8]| {
+        let century = word.starts_with(b"19") || word.starts_with(b"20");
+        century && word.len() == 4 && word.iter().all(u8::is_ascii_digit)
+    };
+    text.split(|byte| !byte.is_ascii_alphanumeric()).any(year)
 }
 
 /// Bytes as text: UTF-8, or else Latin-1, whose bytes are the first letters of Unicode.
