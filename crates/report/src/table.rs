@@ -148,6 +148,7 @@ fn number(value: f64, unit: Unit) -> String {
         Unit::HoursMinutes => clock((value / 60.0).round() * 60.0, false),
         Unit::Minutes => format!("{:.2}", value / 60.0),
         Unit::Seconds => format!("{value:.2}"),
+        Unit::Stimer => stimer(value),
         Unit::Bytes => bytes(value).map_or_else(|| format!("{value}"), |bytes| bytes.to_string()),
         Unit::BinaryBytes => binary(value),
         Unit::Gigabytes => format!("{:.2}", value / 1e9),
@@ -168,6 +169,21 @@ fn clock(seconds: f64, with_seconds: bool) -> String {
         format!("{hours}:{minutes:02}:{:02}", whole % 60.0)
     } else {
         format!("{hours}:{minutes:02}")
+    }
+}
+
+/// `41.73`, `1:41.08`, `2:27:44.66`.
+fn stimer(seconds: f64) -> String {
+    let hundredths = (seconds * 100.0).round();
+    let (hours, minutes) = (
+        (hundredths / 360_000.0).floor(),
+        (hundredths / 6000.0).floor(),
+    );
+    let rest = hundredths % 6000.0 / 100.0;
+    match (hours, minutes) {
+        (0.0, 0.0) => format!("{rest:.2}"),
+        (0.0, _) => format!("{minutes}:{rest:05.2}"),
+        _ => format!("{hours}:{:02}:{rest:05.2}", minutes % 60.0),
     }
 }
 
@@ -234,7 +250,8 @@ pub const fn unit_name(unit: Unit) -> &'static str {
         | Unit::MinutesSeconds
         | Unit::HoursMinutes
         | Unit::Minutes
-        | Unit::Seconds => "s",
+        | Unit::Seconds
+        | Unit::Stimer => "s",
         Unit::Bytes | Unit::BinaryBytes | Unit::Gigabytes => "bytes",
         Unit::MegabytesPerSecond => "MB/s",
         Unit::Percent => "%",
@@ -283,6 +300,9 @@ mod tests {
         assert_eq!(number(49_978.0, Unit::HoursMinutesSeconds), "13:52:58");
         assert_eq!(number(802.2, Unit::MinutesSeconds), "13:22");
         assert_eq!(number(5100.0, Unit::HoursMinutes), "1:25");
+        assert_eq!(number(59.994, Unit::Stimer), "59.99");
+        assert_eq!(number(59.996, Unit::Stimer), "1:00.00");
+        assert_eq!(number(8864.66, Unit::Stimer), "2:27:44.66");
         assert_eq!(number(88_926.0, Unit::Minutes), "1482.10");
         assert_eq!(number(63.0 * 1_073_741_824.0, Unit::BinaryBytes), "63 GiB");
         assert_eq!(number(1.7 * 1_073_741_824.0, Unit::BinaryBytes), "1.7 GiB");

@@ -6,6 +6,7 @@
 //! Invariant: whatever the bytes are, reading them ends without a panic; what a log does not say is absent.
 
 pub mod block;
+pub mod compare;
 pub mod figures;
 pub mod files;
 mod line;

@@ -48,6 +48,8 @@ pub enum Unit {
     Minutes,
     /// Seconds with two decimals.
     Seconds,
+    /// Seconds, printed as logs of SAS have them: 41.73, 1:41.08, 2:27:44.66.
+    Stimer,
     /// Bytes, printed in the decimal unit that fits.
     Bytes,
     /// Bytes, printed in the binary unit that fits, as `du -h` does.

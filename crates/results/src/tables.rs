@@ -5,6 +5,7 @@
 
 mod channels;
 mod jobs;
+pub mod logs;
 mod papers;
 mod timeline;
 
