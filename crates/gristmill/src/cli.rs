@@ -46,6 +46,8 @@ pub enum Verb {
     Data(DataArgs),
     /// Print the tables of runs, finished or not
     Report(ReportArgs),
+    /// Read SAS logs, of any platform and version: tables of jobs, procedures and steps; two sets side by side
+    Logs(LogsArgs),
     /// Set runs, or runs and papers, side by side: ratios, and what of them is noise
     Compare(CompareArgs),
     /// Measure what directories move when one stream for each core writes, reads and copies large files
@@ -393,6 +395,40 @@ pub struct ReportArgs {
     pub anonymise: bool,
     /// Write the report of the run as one HTML file that needs nothing else
     #[arg(long, value_name = "FILE", conflicts_with_all = ["view", "bundle"])]
+    pub html: Option<PathBuf>,
+}
+
+const LOGS_EXIT_CODES: &str = "Exit codes: 0 no log has an error or lacks its session's end; 1 one has or lacks; \
+2 usage; 3 could not read, or no SAS log there. With --compare: 0, 2 or 3.";
+
+/// Arguments of `logs`.
+#[derive(Debug, Args)]
+#[command(after_help = LOGS_EXIT_CODES)]
+pub struct LogsArgs {
+    /// Logs, compressed by gzip or not, and folders that hold some
+    #[arg(required_unless_present = "compare")]
+    pub paths: Vec<PathBuf>,
+    /// Set two logs or two folders of logs side by side, job by job and step by step, such as those before and
+    /// after a migration
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with = "paths")]
+    pub compare: Vec<PathBuf>,
+    /// Rows of each table on the terminal
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// List every step, in the order of the logs
+    #[arg(long, conflicts_with = "compare")]
+    pub steps: bool,
+    /// What a block of the block counts is where a log does not say that it is of Linux, such as 512
+    #[arg(long, value_name = "BYTES", value_parser = crate::commands::logs::block_bytes)]
+    pub block_bytes: Option<u64>,
+    /// Print every log with its steps as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write every table as CSV below this directory, or print the one of this name
+    #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
+    pub csv: Option<PathBuf>,
+    /// Write the tables as one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
 

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod data;
 pub mod exec;
 pub mod iotest;
+pub mod logs;
 pub mod manual;
 pub mod mark;
 mod pace;

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Verb::Suites(args) => commands::suites::run(&args),
         Verb::Exec(args) => commands::exec::run(&args),
         Verb::Report(args) => commands::report::run(&args),
+        Verb::Logs(args) => commands::logs::run(&args),
         Verb::Compare(args) => commands::compare::run(&args),
         Verb::Completions { shell } => commands::manual::completions(shell),
         Verb::Man => commands::manual::man(),

@@ -94,7 +94,8 @@ const NOTICES: &str = concat!(
      \"Source\". Licensed under the SIL Open Font License, Version 1.1 (http://scripts.sil.org/OFL)."
 );
 
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 6] = [
+    ("tables.html", include_str!("../templates/tables.html")),
     ("run.html", include_str!("../templates/run.html")),
     ("chart.html", include_str!("../templates/chart.html")),
     ("series.html", include_str!("../templates/series.html")),
@@ -177,6 +178,22 @@ pub fn comparison(comparison: &Comparison, tables: &[Table]) -> String {
         notices => NOTICES,
     };
     render("comparison.html", &values)
+}
+
+/// A page of tables below some sentences, the first of which is its headline.
+pub fn of_tables(title: &str, statements: &[String], tables: &[Table]) -> String {
+    let (headline, statements) = statements
+        .split_first()
+        .map_or(("", &[][..]), |(first, others)| (&**first, others));
+    let values = context! {
+        title => title,
+        headline => headline,
+        statements => statements,
+        tables => tables.iter().map(comparison::printed).collect::<Vec<_>>(),
+        style => script::style(),
+        notices => NOTICES,
+    };
+    render("tables.html", &values)
 }
 
 /// The run's tables in the forms of papers, but for those that the page has in other places.
