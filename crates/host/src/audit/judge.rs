@@ -7,6 +7,9 @@ use super::rule::{Absent, Check, Op, Rule, Severity, Status};
 use super::{Finding, Outcome, checks, compare, precedence};
 use crate::facts::{Facts, Key};
 
+/// Said of a finding that rests on a presumed role.
+pub const PRESUMED: &str = "that it holds SAS data is presumed; say it with --role sasdata=PATH";
+
 /// What a site says of itself.
 #[derive(Debug, Clone, Default)]
 pub struct Site {
@@ -143,7 +146,9 @@ fn nothing(rule: &Rule, keys: &[Key], why: Option<String>, facts: &Facts) -> (Ou
 fn of_key(rule: &Rule, key: &Key, presumed: bool, facts: &Facts, site: &Site) -> Option<Finding> {
     let check = asked(rule, key, site);
     let fact = facts.get(key);
-    let running = fact.and_then(|fact| fact.running.as_ref());
+    let running = fact
+        .and_then(|fact| fact.running.as_ref())
+        .filter(|_| !check.persisted_only);
     let boot = fact
         .and_then(|fact| fact.boot.as_ref())
         .filter(|_| !check.running_only);
@@ -164,7 +169,12 @@ fn of_key(rule: &Rule, key: &Key, presumed: bool, facts: &Facts, site: &Site) ->
             } else {
                 fails(rule, presumed)
             };
-            (outcome, "only what is persisted is known".to_owned())
+            let said = if check.persisted_only {
+                ""
+            } else {
+                "only what is persisted is known"
+            };
+            (outcome, said.to_owned())
         }
         (Some(None), _) => {
             let said = format!("{key} cannot be compared with what is expected");
@@ -183,8 +193,7 @@ fn of_key(rule: &Rule, key: &Key, presumed: bool, facts: &Facts, site: &Site) ->
     };
     evidence.extend(Some(said).filter(|said| !said.is_empty()));
     if presumed && matches!(result, Outcome::Fail | Outcome::Warn) {
-        let said = "that it holds SAS data is presumed; say it with --role sasdata=PATH";
-        evidence.push(said.to_owned());
+        evidence.push(PRESUMED.to_owned());
     }
     let mut finding = finding(rule, key.subject.clone(), result, evidence);
     finding.fact = Some(key.to_string());

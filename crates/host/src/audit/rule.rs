@@ -107,6 +107,9 @@ pub struct Check {
     /// Persisted values do not matter (they are other things than what runs).
     #[serde(default)]
     pub running_only: bool,
+    /// Only what is persisted matters (options that no table of mounts shows).
+    #[serde(default)]
+    pub persisted_only: bool,
 }
 
 /// What an absent fact means.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use host::audit::catalogue::Catalogue;
+use host::audit::judge::PRESUMED;
 use host::audit::{Finding, Outcome, Severity};
 use host::facts::Facts;
 
@@ -153,6 +154,12 @@ fn print(catalogue: &Catalogue, word: &str, group: &[&Finding], short: bool) {
     {
         ui::data(&format!("      and {more} more: gristmill audit --json"));
     }
+    if group
+        .iter()
+        .any(|one| one.evidence.iter().any(|line| line == PRESUMED))
+    {
+        ui::data(&format!("      {PRESUMED}"));
+    }
     ui::data(&format!("      Why: {}", first.why));
     let rule = catalogue.rules.get(&first.id);
     if let Some(modern) = rule.and_then(|rule| rule.modern.as_ref()) {
@@ -181,7 +188,7 @@ fn subject(finding: &Finding) {
         }
         None => format!("      {subject}expected {expected}"),
     });
-    for line in &finding.evidence {
+    for line in finding.evidence.iter().filter(|line| *line != PRESUMED) {
         ui::data(&format!("        {line}"));
     }
     if let Some(persisted) = &finding.persisted {
