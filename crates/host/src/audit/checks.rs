@@ -3,6 +3,7 @@
 mod files;
 mod layout;
 mod profiles;
+mod sas;
 mod shared;
 
 use crate::facts::Facts;
@@ -44,38 +45,74 @@ impl Judged {
 /// A check: nothing to judge is no finding.
 pub(crate) type Check = fn(&Facts) -> Vec<Judged>;
 
+/// A check and what is not known when it finds nothing; without that it is for others then.
+pub(crate) struct Entry {
+    name: &'static str,
+    pub(crate) check: Check,
+    pub(crate) missing: Option<&'static str>,
+}
+
 /// All of them.
-const ALL: [(&str, Check); 25] = [
-    ("fstab-options", files::fstab_options),
-    ("mount-drift", files::mount_drift),
-    ("limits-soft-hard", files::limits_soft_hard),
-    ("modprobe-accepted", files::modprobe_accepted),
-    ("sunrpc-persisted", files::sunrpc_persisted),
-    ("udev-accepted", files::udev_accepted),
-    ("drop-caches", files::drop_caches),
-    ("tmpfiles-work", files::tmpfiles_work),
-    ("tuned-options", profiles::options),
-    ("tuned-version", profiles::version),
-    ("tuned-twins", profiles::twins),
-    ("tuned-sysctl", profiles::sysctl),
-    ("thp-writers", profiles::thp_writers),
-    ("separate-mounts", layout::separate_mounts),
-    ("work-striped", layout::work_striped),
-    ("stripes-all-volumes", layout::stripes_all_volumes),
-    ("xfs-aligned", layout::xfs_aligned),
-    ("paths-equal", layout::paths_equal),
-    ("fibre-channel", layout::fibre_channel),
-    ("buffers-aligned", layout::buffers_aligned),
-    ("guests-memory", layout::guests_memory),
-    ("nfs-agree", shared::nfs_agree),
-    ("gpfs-metadata", shared::gpfs_metadata),
-    ("gpfs-pending", shared::gpfs_pending),
-    ("time-synchronised", shared::time_synchronised),
+const ALL: [Entry; 28] = [
+    needs("fstab-options", files::fstab_options, "fstab"),
+    needs("mount-drift", files::mount_drift, "fstab"),
+    needs("limits-soft-hard", files::limits_soft_hard, "limits.conf"),
+    needs(
+        "modprobe-accepted",
+        files::modprobe_accepted,
+        "modprobe.d and of messages of the kernel",
+    ),
+    entry("sunrpc-persisted", files::sunrpc_persisted),
+    entry("udev-accepted", files::udev_accepted),
+    entry("drop-caches", files::drop_caches),
+    entry("tmpfiles-work", files::tmpfiles_work),
+    needs("tuned-options", profiles::options, "the profile of TuneD"),
+    needs("tuned-version", profiles::version, "the version of TuneD"),
+    needs("tuned-twins", profiles::twins, "the profile of TuneD"),
+    needs("tuned-sysctl", profiles::sysctl, "the profile of TuneD"),
+    entry("thp-writers", profiles::thp_writers),
+    entry("separate-mounts", layout::separate_mounts),
+    entry("work-striped", layout::work_striped),
+    entry("stripes-all-volumes", layout::stripes_all_volumes),
+    entry("xfs-aligned", layout::xfs_aligned),
+    entry("paths-equal", layout::paths_equal),
+    entry("fibre-channel", layout::fibre_channel),
+    entry("buffers-aligned", layout::buffers_aligned),
+    entry("guests-memory", layout::guests_memory),
+    needs("aligned-pages", sas::aligned_pages, "SAS's configuration"),
+    needs("global-locks", sas::global_locks, "SAS's option FILELOCKS"),
+    needs("sr-iov", shared::sr_iov, "drivers of network cards"),
+    entry("nfs-agree", shared::nfs_agree),
+    needs(
+        "gpfs-metadata",
+        shared::gpfs_metadata,
+        "the disks of GPFS (mmlsdisk)",
+    ),
+    needs(
+        "gpfs-pending",
+        shared::gpfs_pending,
+        "what the daemon of GPFS holds (mmdiag)",
+    ),
+    needs("time-synchronised", shared::time_synchronised, "services"),
 ];
 
+const fn entry(name: &'static str, check: Check) -> Entry {
+    Entry {
+        name,
+        check,
+        missing: None,
+    }
+}
+
+const fn needs(name: &'static str, check: Check, missing: &'static str) -> Entry {
+    Entry {
+        name,
+        check,
+        missing: Some(missing),
+    }
+}
+
 /// A check by its name.
-pub(crate) fn named(name: &str) -> Option<Check> {
-    ALL.iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, check)| *check)
+pub(crate) fn named(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.name == name)
 }

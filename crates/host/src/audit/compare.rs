@@ -63,7 +63,10 @@ fn one_of(text: &str, wanted: &toml::Value) -> Option<bool> {
 }
 
 fn amount_of(text: &str) -> Option<f64> {
-    Value::of(text).amount()
+    match text {
+        "unlimited" | "infinity" => Some(f64::INFINITY),
+        text => Value::of(text).amount(),
+    }
 }
 
 fn number(value: &toml::Value) -> Option<f64> {
@@ -167,6 +170,7 @@ mod tests {
         assert_eq!(check("in", "[\"a\", 3]", "3"), Some(true));
         assert_eq!(check("not_in", "[\"nfs\"]", "xfs"), Some(true));
         assert_eq!(check("ge", "1", "auto"), None);
+        assert_eq!(check("ge", "20480", "unlimited"), Some(true));
         assert_eq!(
             check(
                 "each_ge",

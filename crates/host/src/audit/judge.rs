@@ -282,10 +282,18 @@ fn named(rule: &Rule, facts: &Facts, site: &Site) -> Vec<Finding> {
         let why = format!("there is no check \"{}\"", name.unwrap_or_default());
         return vec![finding(rule, None, Outcome::Unknown, vec![why])];
     };
-    let judged = check(facts);
+    let judged = (check.check)(facts);
     if judged.is_empty() {
-        let why = "there is nothing to judge, or it was not captured".to_owned();
-        return vec![finding(rule, None, Outcome::NotApplicable, vec![why])];
+        let (outcome, why) = match check.missing {
+            Some(what) => (Outcome::Unknown, format!("nothing is known of {what}")),
+            None => (
+                Outcome::NotApplicable,
+                "there is nothing of the kind here".to_owned(),
+            ),
+        };
+        let mut finding = finding(rule, None, outcome, vec![why]);
+        finding.fact = name.map(|name| format!("check.{name}"));
+        return vec![finding];
     }
     let mut findings = Vec::new();
     for one in judged {
@@ -304,6 +312,7 @@ fn named(rule: &Rule, facts: &Facts, site: &Site) -> Vec<Finding> {
         };
         let subject = one.subject.map(|(_, subject)| subject);
         let mut finding = finding(rule, subject, result, one.evidence);
+        finding.fact = name.map(|name| format!("check.{name}"));
         finding.running = one.running;
         overridden(&mut finding, site);
         findings.push(finding);

@@ -49,6 +49,31 @@ pub(crate) fn nfs_agree(facts: &Facts) -> Vec<Judged> {
     }
 }
 
+/// A card that the hypervisor hands to the guest, by its driver.
+pub(crate) fn sr_iov(facts: &Facts) -> Vec<Judged> {
+    let own = [
+        "mlx5_core",
+        "mlx4_core",
+        "mana",
+        "ena",
+        "ixgbevf",
+        "iavf",
+        "bnxt_en",
+        "gve",
+    ];
+    let interfaces = facts.subjects("net").into_iter();
+    let drivers: BTreeSet<String> = interfaces
+        .filter_map(|name| facts.text("net", name, "driver"))
+        .collect();
+    if drivers.is_empty() {
+        return Vec::new();
+    }
+    let mut one = Judged::unless(Vec::new());
+    one.holds = Some(drivers.iter().any(|driver| own.contains(&driver.as_str())));
+    one.running = Some(drivers.into_iter().collect::<Vec<_>>().join(", "));
+    vec![one]
+}
+
 /// Disks that hold metadata only.
 pub(crate) fn gpfs_metadata(facts: &Facts) -> Vec<Judged> {
     let disks: BTreeSet<&str> = facts.subjects("gpfs-disk");
