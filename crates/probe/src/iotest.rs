@@ -101,7 +101,7 @@ pub struct Options {
     pub content: Content,
     /// Bytes of memory, for where eviction cannot be checked.
     pub memory_bytes: u64,
-    /// Read what is in the page cache, and do not evict.
+    /// Read what is in the page cache, again and again until the time is over, and do not evict.
     pub warm: bool,
 }
 
@@ -258,6 +258,7 @@ fn carry_out(
                         time: options.time,
                         least: limits.0,
                         most: limits.1,
+                        again: options.warm && phase == Phase::Read,
                     };
                     opened.run(phase, blocks, limit, &|bytes| {
                         moving.fetch_add(bytes, Ordering::Relaxed);

@@ -13,6 +13,8 @@ use super::{Options, gristmill, page};
 /// Streams of each, one for each processor of two.
 const STREAMS: &str = "2";
 const FILE: &str = "512m";
+/// What is cached is read again for so long.
+const WARM_SECONDS: &str = "4";
 /// What is compared, and what ours must reach.
 const KINDS: [(&str, f64); 3] = [
     ("write, flushed", 0.95),
@@ -23,8 +25,8 @@ const KINDS: [(&str, f64); 3] = [
 /// What stands above the figures.
 pub(super) const INTRODUCTION: &str = "\
 Two streams, files of 512 MiB, pieces of 128 KiB, random data, through the page cache: one call a piece (fio: psync),
-flushed at the end of a write (fio: end_fsync), evicted before a cold read (fio: invalidate). The rates are those
-that each prints, of all streams together, MB/s (10^6). They take turns, each round begins with the other one.";
+flushed at the end of a write (fio: end_fsync), evicted before a cold read (fio: invalidate), read again for four
+seconds when cached (fio: time_based). The rates are those that each prints, of all streams together, MB/s (10^6). They take turns, each round begins with the other one.";
 
 /// The rates of a round, by kind.
 type Rates = [f64; KINDS.len()];
@@ -109,7 +111,11 @@ fn of_ours(folder: &Path) -> Result<Rates> {
         Ok([value("write_mb_per_s")?, value("read_mb_per_s")?])
     };
     let [write, cold] = rates(&[])?;
-    Ok([write, cold, rates(&["--warm"])?[1]])
+    Ok([
+        write,
+        cold,
+        rates(&["--warm", "--seconds", WARM_SECONDS])?[1],
+    ])
 }
 
 fn of_fio(folder: &Path) -> Result<Rates> {
@@ -133,7 +139,8 @@ fn of_fio(folder: &Path) -> Result<Rates> {
     let write = rate("write", &["--end_fsync=1", "--fallocate=none"])?;
     let cold = rate("read", &["--invalidate=1"])?;
     // The cold read left the files in the page cache.
-    let warm = rate("read", &["--invalidate=0"])?;
+    let time = format!("--runtime={WARM_SECONDS}");
+    let warm = rate("read", &["--invalidate=0", "--time_based", &time])?;
     for entry in fs::read_dir(folder)? {
         fs::remove_file(entry?.path())?;
     }

@@ -46,7 +46,8 @@ pub struct IotestArgs {
     /// What is written: random bytes, rows as SAS keeps them, or zeros, which some storage does not store
     #[arg(long, value_enum, default_value_t = DataArg::Random)]
     pub data: DataArg,
-    /// Read from the page cache: nothing is evicted, and the rates are those of memory
+    /// Read from the page cache: nothing is evicted, files are read again until the time is over, and the
+    /// rates are those of memory
     #[arg(long)]
     pub warm: bool,
     /// Cores of a node of a grid: prints how many nodes the storage feeds

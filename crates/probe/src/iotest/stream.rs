@@ -19,6 +19,8 @@ pub(super) struct Limit {
     pub(super) least: u64,
     /// It gets no more.
     pub(super) most: u64,
+    /// A file that was read to its end is read again until the time is over.
+    pub(super) again: bool,
 }
 
 /// What a stream moved.
@@ -147,15 +149,18 @@ fn read(
     let block_bytes = block.len() as u64;
     let (begin, mut told) = (Instant::now(), 0);
     let mut moved = Moved::default();
-    for number in 0..about.len() / block_bytes {
-        if begin.elapsed() >= limit.time {
+    let blocks_in_file = about.len() / block_bytes;
+    for step in 0.. {
+        let is_over = begin.elapsed() >= limit.time;
+        if is_over || blocks_in_file == 0 || (step >= blocks_in_file && !limit.again) {
             break;
         }
+        let number = step % blocks_in_file;
         let came = file.read_exact_at(&mut block, number * block_bytes);
         came.map_err(|source| failed("read", path, source))?;
         moved.read_bytes += block_bytes;
         moved.wrong_blocks += u64::from(!blocks.belongs(number, &block));
-        if let Some(((to, path), _)) = to.filter(|(_, each)| number % each == 0) {
+        if let Some(((to, path), _)) = to.filter(|(_, each)| number.is_multiple_of(*each)) {
             let written = to.write_all_at(&block, moved.written_bytes);
             written.map_err(|source| failed("write", path, source))?;
             moved.written_bytes += block_bytes;

@@ -91,6 +91,20 @@ fn time_ends_a_phase_and_a_signal_the_test() {
 }
 
 #[test]
+fn what_is_cached_is_read_again_until_the_time_is_over() {
+    let place = place();
+    let warm = Options {
+        warm: true,
+        time: Duration::from_millis(300),
+        ..options(place.path(), &[Phase::Write, Phase::Read])
+    };
+    let outcome = run(&warm).unwrap();
+    let read = &outcome.phases[1];
+    assert!(read.places[0].bytes() > 2 * outcome.phases[0].places[0].bytes());
+    assert_eq!((read.cached_share, outcome.wrong_blocks()), (None, 0));
+}
+
+#[test]
 fn too_little_space_is_said_before_anything_is_written() {
     let place = place();
     let large = Options {
