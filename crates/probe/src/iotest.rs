@@ -242,11 +242,14 @@ fn carry_out(
     let all: Vec<(usize, usize)> = everyone(options).collect();
     let moving: Vec<AtomicU64> = all.iter().map(|_| AtomicU64::new(0)).collect();
     let start = Barrier::new(all.len() + 1);
+    // One stream that fails ends them all.
+    let failing = AtomicBool::new(false);
     let counters = Counters::now(&options.places);
     let (sender, receiver) = mpsc::channel();
     let mut outcome = thread::scope(|scope| {
         for (number, (place, stream)) in all.iter().enumerate() {
             let (sender, start, moving) = (sender.clone(), &start, &moving[number]);
+            let failing = &failing;
             let files = Files::of(&options.places[*place].folder, *stream);
             let blocks = Blocks::new(options.content, options.block_bytes, number as u64);
             scope.spawn(move || {
@@ -262,9 +265,12 @@ fn carry_out(
                     };
                     opened.run(phase, blocks, limit, &|bytes| {
                         moving.fetch_add(bytes, Ordering::Relaxed);
-                        stop.load(Ordering::Relaxed)
+                        stop.load(Ordering::Relaxed) || failing.load(Ordering::Relaxed)
                     })
                 });
+                if moved.is_err() {
+                    failing.store(true, Ordering::Relaxed);
+                }
                 // Nobody listens any more after an error.
                 let _ = sender.send((number, moved, began.elapsed()));
             });

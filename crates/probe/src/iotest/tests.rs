@@ -105,6 +105,30 @@ fn what_is_cached_is_read_again_until_the_time_is_over() {
 }
 
 #[test]
+fn a_stream_that_fails_ends_the_others() {
+    let place = place();
+    // Where the file of a stream should be lies a folder.
+    fs::create_dir(Files::first(place.path(), 1)).unwrap();
+    let long = Options {
+        file_bytes_max: None,
+        ..options(place.path(), &[Phase::Write])
+    };
+    let begin = Instant::now();
+    let failed = run(&long);
+    assert!(
+        matches!(
+            failed,
+            Err(Error::Io {
+                action: "create",
+                ..
+            })
+        ),
+        "{failed:?}"
+    );
+    assert!(begin.elapsed() < long.time);
+}
+
+#[test]
 fn too_little_space_is_said_before_anything_is_written() {
     let place = place();
     let large = Options {
