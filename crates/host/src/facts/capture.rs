@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::sources::{self, Source, What};
-use super::{Root, collect, commands};
+use super::{Root, collect, commands, parse};
 
 /// Time of every file in a capture: captures of the same host differ only where the host does.
 const TIME: u64 = 0;
@@ -50,7 +50,7 @@ fn wanted(source: &Source, root: &Root, path: &str) -> bool {
         _ => return true,
     };
     let text = root.text(&cmdline).unwrap_or_default();
-    !super::parse::process::parse(&cmdline, &text).is_empty()
+    !parse::process::parse(&cmdline, &text).is_empty()
 }
 
 fn take<W: Write>(
@@ -62,6 +62,10 @@ fn take<W: Write>(
 ) -> io::Result<()> {
     match source.what {
         What::File => match root.read(path) {
+            Some(bytes) if source.name == "fstab" => {
+                let text = parse::without_secrets(&super::root::text_of(&bytes));
+                append(archive, folder, path, text.as_bytes())
+            }
             Some(bytes) => append(archive, folder, path, &bytes),
             None => Ok(()),
         },

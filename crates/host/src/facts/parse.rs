@@ -129,6 +129,32 @@ pub(crate) fn after<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     parts.next()
 }
 
+/// Options of mounts whose values are nobody's business.
+const SECRETS: [&str; 4] = ["password=", "password2=", "pass=", "secret="];
+
+/// A text of mounts without the secrets that options of CIFS and Ceph may hold.
+pub fn without_secrets(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('=') {
+        let (head, tail) = rest.split_at(at + 1);
+        out.push_str(head);
+        rest = tail;
+        let begins = |secret: &&str| {
+            let before = out.strip_suffix(*secret);
+            before
+                .is_some_and(|before| before.is_empty() || before.ends_with([',', ' ', '\t', '\n']))
+        };
+        if SECRETS.iter().any(begins) {
+            let end = rest.find([',', ' ', '\t', '\n', ')']).unwrap_or(rest.len());
+            out.push_str("***");
+            rest = &rest[end..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 /// Facts of a mount: type, source, options, and each option that has a value by its own name.
 pub(crate) fn mount_facts(
     point: &str,
@@ -139,6 +165,10 @@ pub(crate) fn mount_facts(
 ) -> Vec<Found> {
     let fact = |name: &str, value: Value| found(Key::of("mount", point, name), value, line);
     let mut facts = vec![fact("fstype", fstype.into()), fact("source", source.into())];
+    let options: Vec<String> = options
+        .into_iter()
+        .map(|option| without_secrets(&option))
+        .collect();
     for option in &options {
         if let Some((name, value)) = option.split_once('=')
             && !["fstype", "source", "options", "device"].contains(&name)
@@ -148,4 +178,23 @@ pub(crate) fn mount_facts(
     }
     facts.push(fact("options", Value::List(options)));
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_kept() {
+        let line =
+            "//a/b /c cifs username=u,password=p=q!,uid=0 0 0\nc /d ceph name=x,secret=y 0 0\n";
+        assert_eq!(
+            without_secrets(line),
+            "//a/b /c cifs username=u,password=***,uid=0 0 0\nc /d ceph name=x,secret=*** 0 0\n"
+        );
+        assert_eq!(without_secrets("bypass=1,a=pass=2"), "bypass=1,a=pass=2");
+        let facts = fstab::parse("/etc/fstab", line);
+        let all = format!("{facts:?}");
+        assert!(!all.contains("p=q") && !all.contains("\"y\""), "{all}");
+    }
 }
