@@ -177,10 +177,11 @@ fn the_run_goes_on_when_work_or_outputs_are_full() {
     }
 }
 
-/// The run directory itself has no room from the launch on, until jobs have ended: their ends are not lost.
+/// The run directory itself has no room from the launch on, until a job has ended: its end is not lost. The
+/// other one ends seconds later, with room for the results.
 #[test]
 fn a_run_whose_own_directory_is_full_keeps_its_events() {
-    let site = Site::new("work", 1000, "work");
+    let site = Site::new("work", 5000, "work");
     let image = site.path("disk.img");
     File::create(&image).unwrap().set_len(48 << 20).unwrap();
     let made = Command::new("mkfs.ext4")
@@ -198,23 +199,22 @@ fn a_run_whose_own_directory_is_full_keeps_its_events() {
     };
     let child = site.start(&["--data", "small/b"]);
     let runs = small.join("b/runs");
-    let launched = |run: &RunDirectory| {
-        let events = run.events().unwrap_or_default();
-        let launches = events
-            .iter()
-            .filter(|event| event.event == EventKind::JobLaunched);
-        launches.count() == 2
+    let count = |kind: EventKind| {
+        let events = run_below(&runs).events().unwrap_or_default();
+        events.iter().filter(|event| event.event == kind).count()
     };
     let deadline = Instant::now() + Duration::from_mins(1);
     let there = || fs::read_dir(&runs).is_ok_and(|mut entries| entries.next().is_some());
-    while !(there() && launched(&run_below(&runs))) {
+    while !(there() && count(EventKind::JobLaunched) == 2) {
         assert!(
             Instant::now() < deadline,
             "no job was launched within a minute"
         );
         std::thread::sleep(Duration::from_millis(5));
     }
-    fill(&small.join("b/theirs"), Duration::from_millis(1500));
+    fill(&small.join("b/theirs"), || {
+        count(EventKind::JobFinished) > 0 || Instant::now() > deadline
+    });
     let (code, said) = said(child);
     assert_eq!(code, Some(1), "{said}");
     let run = run_below(&runs);
@@ -224,11 +224,10 @@ fn a_run_whose_own_directory_is_full_keeps_its_events() {
     assert!(!run.path().join("reserve").exists());
 }
 
-/// Takes every byte, also those that become free, for some time.
-fn fill(path: &Path, time: Duration) {
-    let until = Instant::now() + time;
+/// Takes every byte, also those that become free, until it is enough.
+fn fill(path: &Path, is_enough: impl Fn() -> bool) {
     let mut file = File::create(path).unwrap();
-    while Instant::now() < until {
+    while !is_enough() {
         for bytes in [1 << 20, 4096, 64, 1] {
             while file.write(&vec![1; bytes]).is_ok() {}
         }
