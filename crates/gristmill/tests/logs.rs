@@ -204,7 +204,9 @@ fn two_folders_are_compared_job_by_job_and_step_by_step() {
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     let shown = text(&done.stdout);
     assert!(
-        shown.contains("new against old: sum of real times x 0.600: 40.0 % less, noise not known"),
+        shown.contains(
+            "after against before: sum of real times x 0.600: 40.0 % less, noise not known"
+        ),
         "{shown}"
     );
     let json = gristmill(

@@ -246,18 +246,14 @@ fn narrow(table: &mut Table) {
 }
 
 fn compare(args: &LogsArgs, before: &Path, after: &Path) -> Result<Exit> {
-    let set = |path: &Path| -> Result<Set> {
-        let found = found(args, &[path.to_owned()])?;
-        let name = path.file_name().map_or(path.as_os_str(), |name| name);
+    let set = |label: &str, path: &Path| -> Result<Set> {
         Ok(Set {
-            label: name.to_string_lossy().into_owned(),
-            logs: found.logs,
+            label: label.to_owned(),
+            place: path.display().to_string(),
+            logs: found(args, &[path.to_owned()])?.logs,
         })
     };
-    let (mut before, mut after) = (set(before)?, set(after)?);
-    if before.label == after.label {
-        (before.label, after.label) = ("before".to_owned(), "after".to_owned());
-    }
+    let (before, after) = (set("before", before)?, set("after", after)?);
     let compared = of_sets(&before, &after);
     let mut all = compared.comparison.tables();
     all.extend(compared.tables);
@@ -265,8 +261,8 @@ fn compare(args: &LogsArgs, before: &Path, after: &Path) -> Result<Exit> {
         bail!(
             "no log of {} has the same name as one of {}, dates left out: name two logs to compare them whatever they \
              are called",
-            before.label,
-            after.label
+            before.place,
+            after.place
         );
     }
     if let Some(file) = &args.html {

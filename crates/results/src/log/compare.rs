@@ -16,8 +16,10 @@ const DATE_DIGITS_MIN: usize = 6;
 /// One set of logs.
 #[derive(Debug, Clone)]
 pub struct Set {
-    /// How it was named.
+    /// What it is called: `before`.
     pub label: String,
+    /// Where it is.
+    pub place: String,
     /// Logs with what they are called within the set: the path below its folder.
     pub logs: Vec<(String, SasLog)>,
 }
@@ -38,10 +40,7 @@ type Jobs<'a> = BTreeMap<String, Vec<&'a SasLog>>;
 /// set has several that differ in a date alone, they are repeats.
 pub fn of_sets(before: &Set, after: &Set) -> Compared {
     let (before_jobs, after_jobs) = jobs(before, after);
-    let sides = [
-        side(&before.label, &before_jobs),
-        side(&after.label, &after_jobs),
-    ];
+    let sides = [side(before, &before_jobs), side(after, &after_jobs)];
     let steps = steps(&before_jobs, &after_jobs);
     let tables = [
         by_procedure(&before.label, &after.label, &steps),
@@ -105,7 +104,7 @@ fn undated(name: &str) -> String {
 }
 
 /// A set as a side of a comparison; the first logs of all jobs are its first repeat, and so on.
-fn side(label: &str, jobs: &Jobs<'_>) -> Side {
+fn side(set: &Set, jobs: &Jobs<'_>) -> Side {
     let repeats = jobs.values().map(Vec::len).max().unwrap_or(0);
     let runs = (0..repeats).map(|repeat| {
         let logs = jobs
@@ -113,8 +112,11 @@ fn side(label: &str, jobs: &Jobs<'_>) -> Side {
             .filter_map(|(name, logs)| Some(job(name, logs.get(repeat)?)));
         let jobs: Vec<JobResult> = logs.collect();
         Subject {
-            name: label.to_owned(),
-            title: format!("{} logs", jobs.len()),
+            name: set.label.clone(),
+            title: match set.logs.len() {
+                1 => set.place.clone(),
+                count => format!("{count} logs in {}", set.place),
+            },
             suite: "logs".to_owned(),
             figures: Figures::of_jobs(&jobs),
             jobs,
@@ -122,7 +124,7 @@ fn side(label: &str, jobs: &Jobs<'_>) -> Side {
         }
     });
     Side {
-        label: label.to_owned(),
+        label: set.label.clone(),
         runs: runs.collect(),
     }
 }
@@ -333,7 +335,7 @@ fn by_procedure(before: &str, after: &str, steps: &[Step<'_>]) -> Option<Table> 
     rows.sort_by(|(_, a), (_, b)| (b.2 - b.1).abs().total_cmp(&(a.2 - a.1).abs()));
     let mut table = Table::new(
         "compare-procedures",
-        "By procedure, the largest differences first",
+        "By procedure, steps that both have, the largest differences first",
         &[
             ("Name", Unit::Text),
             ("Steps", Unit::Count),
@@ -427,6 +429,7 @@ mod tests {
     fn set(label: &str, logs: Vec<(String, SasLog)>) -> Set {
         Set {
             label: label.to_owned(),
+            place: String::new(),
             logs,
         }
     }
