@@ -5,6 +5,7 @@ mod data;
 mod engine;
 mod groups;
 mod iotest;
+mod logs;
 mod memory;
 pub(crate) mod ours;
 mod pace;
@@ -43,9 +44,11 @@ pub(crate) enum Subject {
     Pace,
     /// Raw throughput beside fio
     Iotest,
+    /// Reading SAS logs
+    Logs,
 }
 
-/// Arguments of `cargo xtask bench format`, `sort`, `engine`, `calibration`, `pace` and `iotest`.
+/// Arguments of `cargo xtask bench format`, `sort`, `engine`, `calibration`, `pace`, `iotest` and `logs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// What is measured
@@ -113,7 +116,7 @@ impl Measured {
 pub(crate) fn run(options: &Options) -> Result<()> {
     if !matches!(
         options.subject,
-        Subject::Calibration | Subject::Pace | Subject::Iotest
+        Subject::Calibration | Subject::Pace | Subject::Iotest | Subject::Logs
     ) {
         crate::install::check_python()?;
     }
@@ -126,6 +129,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let groups = match options.subject {
         Subject::Format => groups::all(options.rows, &folder),
         Subject::Sort => sort::all(options.rows, &folder)?,
+        Subject::Logs => logs::all(options.rows, &folder),
         Subject::Engine => return engine::run(options, &folder, &commit),
         Subject::Calibration => return calibration::run(options, &folder, &commit),
         Subject::Pace => return pace::run(options, &folder, &commit),

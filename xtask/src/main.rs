@@ -98,11 +98,18 @@ enum Subject {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Reading SAS logs; see peers/README.md for the arguments
+    Logs {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 /// What the peers' program starts, beside itself.
-const MEASURED: [&[&str]; 2] = [
+const MEASURED: [&[&str]; 3] = [
     &["--package", "gristmill"],
+    &["--package", "gristmill-results", "--example", "read_logs"],
     &["--package", "gristmill-lang", "--example", "speed"],
 ];
 
@@ -131,6 +138,7 @@ fn main() -> Result<()> {
                 Subject::Calibration { arguments } => ("calibration", arguments),
                 Subject::Pace { arguments } => ("pace", arguments),
                 Subject::Iotest { arguments } => ("iotest", arguments),
+                Subject::Logs { arguments } => ("logs", arguments),
             };
             for package in MEASURED {
                 process::run(&[&["cargo", "build", "--quiet", "--release"], package].concat())?;

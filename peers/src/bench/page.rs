@@ -102,6 +102,11 @@ pub(super) fn write(options: &Options, commit: &str, groups: &[String]) -> Resul
             "pace",
             super::pace::INTRODUCTION,
         ),
+        Subject::Logs => (
+            "Speed of reading SAS logs",
+            "logs",
+            super::logs::INTRODUCTION,
+        ),
     };
     let mut page = format!(
         "# {title}\n\n\
