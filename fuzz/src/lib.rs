@@ -21,6 +21,7 @@ pub use seeds::Seeds;
 pub use targets::codec::{decode_rdc, decode_rle, rdc_round_trip, rle_round_trip};
 pub use targets::data_set::read_data_set;
 pub use targets::index::{change_data_set, read_index};
+pub use targets::log::read_log;
 pub use targets::program::execute_program;
 pub use targets::text::{parse_program, parse_recipe};
 
@@ -39,7 +40,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target {
         name: "read_data_set",
         run: read_data_set,
@@ -108,6 +109,13 @@ pub const TARGETS: [Target; 10] = [
         run: |bytes| parse_recipe(&String::from_utf8_lossy(bytes)),
         seeds: Seeds::recipes,
         words: Words::Recipe,
+        longest: 32 * 1024,
+    },
+    Target {
+        name: "read_log",
+        run: read_log,
+        seeds: Seeds::logs,
+        words: Words::None,
         longest: 32 * 1024,
     },
 ];

@@ -20,6 +20,9 @@ const PROGRAMS: [&str; 3] = [
     include_str!("../seeds/procedures.sas"),
 ];
 
+/// A log with an accounting of each shape.
+const LOG: &str = include_str!("../seeds/steps.log");
+
 /// A recipe with every kind of column.
 const RECIPE: &str = include_str!("../seeds/columns.toml");
 
@@ -111,6 +114,15 @@ impl Seeds {
         let mut programs = files(&self.root.join("suites"), "sas");
         programs.extend(PROGRAMS.map(|text| text.as_bytes().to_vec()));
         programs
+    }
+
+    /// A log written here, and those of the corpus.
+    pub fn logs(&self) -> Vec<Vec<u8>> {
+        let mut logs = vec![LOG.as_bytes().to_vec()];
+        if let Some(corpus) = &self.corpus {
+            logs.extend(files(corpus, "log"));
+        }
+        logs
     }
 
     /// The built-in recipes and one more.
