@@ -166,7 +166,7 @@ fn waiting_stands_in_for_computing_and_lateness_is_made_up_for() {
     near(done.spent, done.stood_in);
     // 1 s is owed and 0.2 s were used; only the last wait may be too long.
     let late = done.spent.checked_sub(ms(800)).unwrap();
-    assert!(late < ms(1), "{late:?}");
+    assert!(late <= WAIT / 10, "{late:?}");
     pace.begin("SORT", 4);
     let done = pace.end().unwrap();
     near(done.stood_in, ms(550));
