@@ -1,7 +1,7 @@
 //! The audit: facts of a host against rules that were published. `docs/design/audit.md` explains
 //! what becomes of a rule.
 //!
-//! Start reading at [`rule`], then [`judge`].
+//! Start reading at [`rule`], then [`mod@judge`].
 
 mod applies;
 pub mod bundle;
