@@ -124,6 +124,22 @@ fn a_signal_ends_it_and_its_files() {
 }
 
 #[test]
+fn where_nothing_tells_what_is_cached_small_files_give_no_answer() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        return;
+    };
+    let more = ["--size", "4M", "--phases", "write,read"];
+    let output = command(&[&memory], &more).output().unwrap();
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(
+        said.contains("NOT SHOWN") && said.contains("4.19 MB"),
+        "{said}"
+    );
+    assert!(is_empty(memory.path()));
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let place = place();
     let refused = |more: &[&str], code: i32, said: &str| {

@@ -190,6 +190,8 @@ fn file_bytes(options: &Options, checked: bool) -> Result<(u64, u64), Error> {
         options.memory_bytes / 2 * MEMORY_HALVES / all
     };
     let mut most = options.file_bytes_max.unwrap_or(u64::MAX);
+    // Who asks for smaller files gets them, and no answer where it cannot be told what is cached.
+    let least = least.min(most).max(options.block_bytes as u64);
     for place in &options.places {
         let space = rustix::fs::statvfs(&place.folder)
             .map_err(|error| failed("look at the space of", &place.folder, error.into()))?;

@@ -21,6 +21,8 @@ pub struct Outcome {
     pub eviction_checked: bool,
     /// Whether files were meant to be read from the page cache.
     pub warm: bool,
+    /// Whether files may be smaller than it takes where eviction cannot be checked.
+    pub is_limited: bool,
     /// Phases in their order.
     pub phases: Vec<PhaseOutcome>,
 }
@@ -156,8 +158,10 @@ impl PhaseOutcome {
     pub fn may_be_cached(&self, outcome: &Outcome) -> bool {
         self.phase != Phase::Write.name()
             && !outcome.warm
-            && outcome.eviction_checked
-            && self.cached_share.is_none_or(|share| share > CACHED_MAX)
+            && match self.cached_share {
+                Some(share) => share > CACHED_MAX,
+                None => outcome.eviction_checked || outcome.is_limited,
+            }
     }
 }
 
@@ -169,6 +173,7 @@ impl Outcome {
             content: options.content.name(),
             eviction_checked,
             warm: options.warm,
+            is_limited: options.file_bytes_max.is_some(),
             phases: Vec::new(),
         }
     }

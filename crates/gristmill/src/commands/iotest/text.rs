@@ -115,6 +115,9 @@ fn details(phase: &PhaseOutcome, outcome: &Outcome, out: &mut String) {
             let _ = write!(out, "; {:.1} % in the page cache at the start", 100.0 * share);
         }
         None if phase.phase == "write" || outcome.warm => {}
+        None if outcome.is_limited => {
+            out.push_str("; it cannot be seen here what is in the page cache");
+        }
         None => out.push_str(
             "; it cannot be seen here what is in the page cache: the files are 1.5 times the memory",
         ),
