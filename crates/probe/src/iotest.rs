@@ -63,8 +63,8 @@ impl Phase {
         }
     }
 
-    /// Blocks written for so many that are read.
-    const fn written_for_read(self) -> Option<u64> {
+    /// Blocks read for each that is written to a second file; `None`: there is none.
+    const fn reads_for_write(self) -> Option<u64> {
         match self {
             Self::Write | Self::Read => None,
             Self::Mixed => Some(3),
@@ -181,7 +181,7 @@ fn file_bytes(options: &Options, checked: bool) -> Result<(u64, u64), Error> {
     let second = options
         .phases
         .iter()
-        .any(|phase| phase.written_for_read().is_some());
+        .any(|phase| phase.reads_for_write().is_some());
     let reads = options.phases.iter().any(|phase| *phase != Phase::Write);
     let all = (options.streams * options.places.len()) as u64;
     let least = if checked || options.warm || !reads {
@@ -283,7 +283,7 @@ fn carry_out(
             .map(|(streams, seconds)| PhaseOutcome::new(options, phase, &all, &streams, &seconds))
     })?;
     outcome.devices = counters.since(&options.places, &outcome);
-    if phase.written_for_read().is_some() {
+    if phase.reads_for_write().is_some() {
         for (place, stream) in &all {
             let path = Files::second(&options.places[*place].folder, *stream);
             fs::remove_file(&path).map_err(|source| failed("remove", &path, source))?;

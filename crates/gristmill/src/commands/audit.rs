@@ -8,7 +8,6 @@ mod show;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use host::audit::catalogue::Catalogue;
@@ -151,43 +150,9 @@ fn told(args: &AuditArgs, catalogue: &Catalogue) -> Result<(Given, Site)> {
     Ok((given, site))
 }
 
-/// The day, as overrides write it.
+/// The day in UTC, as overrides write it.
 fn today() -> String {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    let mut days = since.as_secs() / 86_400;
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let lengths = [
-        31,
-        28 + u64::from(leap(year)),
-        31,
-        30,
-        31,
-        30,
-        31,
-        31,
-        30,
-        31,
-        30,
-        31,
-    ];
-    let mut month = 1;
-    for length in lengths {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year:04}-{month:02}-{:02}", days + 1)
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }
 
 /// The host's name, as it says it.

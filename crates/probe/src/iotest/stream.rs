@@ -94,7 +94,7 @@ impl Opened {
         let moved = match (&self.read, &self.write) {
             (None, Some(to)) => write(to, blocks, limit, tell)?,
             (Some(from), to) => {
-                let each = phase.written_for_read().unwrap_or(u64::MAX);
+                let each = phase.reads_for_write().unwrap_or(u64::MAX);
                 read(from, to.as_ref().map(|to| (to, each)), &blocks, limit, tell)?
             }
             (None, None) => Moved::default(),
