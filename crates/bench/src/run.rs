@@ -781,7 +781,9 @@ impl Run<'_> {
             };
             flag("--option", option);
         }
-        command.push("--row-hashes".to_owned());
+        // What is read is compared with what was staged, and what is left with what was written.
+        command.push("--row-hashes=inputs".to_owned());
+        command.extend(["--written".to_owned(), text(&own.join("written.jsonl"))]);
         Ok(Start {
             name,
             command,

@@ -7,6 +7,7 @@ mod located;
 #[cfg(test)]
 mod samples;
 mod stray;
+pub mod written;
 
 use std::cmp::Ordering;
 use std::path::Path;

@@ -5,7 +5,33 @@ use std::time::Duration;
 use base::meter::{Meter, Usage, WallClock};
 use base::rowhash::RowHash;
 
+use crate::library::Library;
 use crate::pace::PaceUse;
+
+/// Of which data sets row hashes are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowHashes {
+    /// Of none.
+    None,
+    /// Of permanent ones that are read.
+    Inputs,
+    /// Of all that are read or written.
+    All,
+}
+
+impl RowHashes {
+    pub(crate) const fn of_input(self, library: &Library) -> bool {
+        match self {
+            Self::None => false,
+            Self::Inputs => !library.work,
+            Self::All => true,
+        }
+    }
+
+    pub(crate) const fn of_outputs(self) -> bool {
+        matches!(self, Self::All)
+    }
+}
 
 /// Resource usage of one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -18,7 +18,7 @@ use base::store::Store;
 use lang::ast::{Global, GlobalKind, ProcStep, Setting, Step};
 use lang::{Macros, SourceLine, Trace};
 
-use crate::accounting::{Account, StepSummary};
+use crate::accounting::{Account, RowHashes, StepSummary};
 use crate::dataset::locks::Locks;
 use crate::datastep;
 use crate::failure::{Failure, FailureLine, Outcome, placed};
@@ -67,8 +67,8 @@ pub struct Setup {
     pub process_id: u32,
     /// Seed of page masks and directory serials.
     pub seed: u64,
-    /// Compute row hashes of every data set read and written.
-    pub row_hashes: bool,
+    /// Of which data sets row hashes are computed.
+    pub row_hashes: RowHashes,
     /// Flush every finished permanent data set to stable storage.
     pub sync_outputs: bool,
     /// Temporary files and directories in existence, shared with whoever handles signals.

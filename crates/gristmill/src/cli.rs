@@ -523,6 +523,17 @@ pub struct CleanArgs {
     pub json: bool,
 }
 
+/// Of which data sets rows are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HashedRows {
+    /// None
+    None,
+    /// Permanent ones that are read
+    Inputs,
+    /// All that are read or written
+    All,
+}
+
 /// Arguments of `exec`.
 #[derive(Debug, Args)]
 pub struct ExecArgs {
@@ -561,9 +572,21 @@ pub struct ExecArgs {
     /// Which job's part of it
     #[arg(long, value_name = "N", hide = true, default_value_t = 0)]
     pub live_slot: u64,
-    /// Hash the rows of every data set read and written (recorded by --steps)
-    #[arg(long)]
-    pub row_hashes: bool,
+    /// Write one JSON line per change of a permanent file, with hashes of the blocks written, so that what
+    /// is read back later can be compared
+    #[arg(long, value_name = "FILE")]
+    pub written: Option<PathBuf>,
+    /// Hash the rows of data sets (recorded by --steps)
+    #[arg(
+        long,
+        value_name = "OF",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_value = "none",
+        default_missing_value = "all"
+    )]
+    pub row_hashes: HashedRows,
     /// Flush every finished permanent data set to stable storage
     #[arg(long)]
     pub fsync: bool,

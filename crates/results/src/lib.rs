@@ -24,6 +24,7 @@ pub mod table;
 pub mod tables;
 pub mod thresholds;
 pub mod verdict;
+pub mod written;
 
 /// Version of everything written here, `major.minor`: a new minor only adds keys.
 pub const SCHEMA: &str = "1.0";

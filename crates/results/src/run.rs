@@ -4,7 +4,7 @@
 //! ```text
 //! run.json            what was planned: suite, scale, seed, options, jobs        (written first)
 //! events.jsonl        what happened, a line each, flushed as it happens
-//! jobs/<name>/        program.sas, job.log, job.lst, steps.jsonl
+//! jobs/<name>/        program.sas, job.log, job.lst, steps.jsonl, written.jsonl ([`crate::written`])
 //! nodes/<node>.json   what a node is: its file systems and their devices       ([`crate::node`])
 //! nodes/<node>.jsonl  what the node did, a sample a second                     ([`crate::sample`])
 //! result.json         the figures, once the run is complete                       (written last)
@@ -278,6 +278,10 @@ pub struct Event {
     /// What verification found wrong, a sentence each; present only after verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<String>>,
+    /// Bytes of permanent files that the job changed last, read back from storage and found to be as they
+    /// were written, block by block; absent if what jobs wrote was not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_back_bytes: Option<u64>,
     /// Share of the staged input in the page cache, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_share: Option<f64>,
@@ -306,6 +310,7 @@ impl Event {
             block_output: None,
             cancelled_write_bytes: None,
             findings: None,
+            read_back_bytes: None,
             cached_share: None,
             caches_dropped: None,
         }

@@ -262,7 +262,7 @@ pub fn execute_program(bytes: &[u8]) {
         host: "here".into(),
         process_id: 1,
         seed: 1,
-        row_hashes: false,
+        row_hashes: engine::accounting::RowHashes::None,
         sync_outputs: false,
         pace: None,
         temporaries: Arc::new(Temporaries::default()),

@@ -179,7 +179,11 @@ impl Places {
             };
             add("--option", set);
         }
-        command.extend(["--row-hashes".to_owned(), program.display().to_string()]);
+        // As in a run.
+        let written = self.notes.join("written.jsonl");
+        let more = ["--row-hashes=inputs".to_owned(), "--written".to_owned()];
+        command.extend(more);
+        command.extend([written, program].map(|path| path.display().to_string()));
         Ok(command)
     }
 

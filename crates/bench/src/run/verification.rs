@@ -1,7 +1,7 @@
 //! After the jobs: what they read is compared with what was staged, what they wrote is read back.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use results::run::{Event, EventKind};
 use results::step::DatasetRecord;
@@ -12,6 +12,7 @@ use crate::suite::expand::names_input;
 use crate::suite::text::Format;
 use crate::verify;
 use crate::verify::checks::Checker;
+use crate::verify::written::{Left, ReadBack};
 
 impl Run<'_> {
     pub(super) fn verify(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
@@ -30,21 +31,39 @@ impl Run<'_> {
             self.execute(folder, name, program, &places(lane))
         };
         let output = |lane: u32| self.output_of(lane);
-        let mut checker = Checker::new(plan, &self.stage, &output, &execute);
         // Jobs of the same entry run the same program.
         let mut seen = BTreeSet::new();
-        let mut jobs = plan.jobs.clone();
-        jobs.retain(|job| plan.verify == Verify::Full || seen.insert(job.entry));
-        for (done, job) in jobs.iter().enumerate() {
+        let is_wanted = |job: &PlannedJob| plan.verify == Verify::Full || seen.insert(job.entry);
+        let wanted: Vec<bool> = plan.jobs.iter().map(is_wanted).collect();
+        let (mut as_written, read) = self.read_back(&wanted)?;
+        let mut checker = Checker::new(plan, &self.stage, &output, &execute, read);
+        let number = wanted.iter().filter(|wanted| **wanted).count();
+        let jobs = plan.jobs.iter().enumerate().filter(|(at, _)| wanted[*at]);
+        for (done, (at, job)) in jobs.enumerate() {
             if self.stopped() {
                 return Ok(());
             }
-            watcher.verifying(done, jobs.len());
-            let findings = self.check(job, &mut checker)?;
-            self.verified(job, findings)?;
+            watcher.verifying(done, number);
+            let ReadBack { bytes, findings } = as_written.remove(&at).unwrap_or_default();
+            let findings = [findings, self.check(job, &mut checker)?].concat();
+            self.verified(job, findings, Some(bytes))?;
         }
-        watcher.verifying(jobs.len(), jobs.len());
+        watcher.verifying(number, number);
         Ok(())
+    }
+
+    /// Compares the files that the jobs of the batch left with what they wrote, for each job that is wanted.
+    /// Returns what was found by the job's number, and the files that were read.
+    fn read_back(
+        &self,
+        wanted: &[bool],
+    ) -> Result<(BTreeMap<usize, ReadBack>, Vec<PathBuf>), Error> {
+        let mut changes = Vec::new();
+        for (at, job) in self.config.plan.jobs.iter().enumerate() {
+            let of_job = self.directory.written(&self.name(job))?;
+            changes.extend(of_job.into_iter().map(|change| (at, change)));
+        }
+        Ok(Left::after(changes).read_back(&|at| wanted[at], &|| self.stopped()))
     }
 
     /// A batch whose outputs were replaced by those of the next one: what it read, and its logs.
@@ -56,14 +75,20 @@ impl Run<'_> {
                 Some(error) => vec![format!("its log has {error}")],
                 None => self.input_as_read(job)?,
             };
-            self.verified(job, findings)?;
+            self.verified(job, findings, None)?;
         }
         Ok(())
     }
 
-    fn verified(&self, job: &PlannedJob, findings: Vec<String>) -> Result<(), Error> {
+    fn verified(
+        &self,
+        job: &PlannedJob,
+        findings: Vec<String>,
+        read_back_bytes: Option<u64>,
+    ) -> Result<(), Error> {
         let mut event = Event::of_job(self.time(), EventKind::JobVerified, &self.name(job));
         event.findings = Some(findings);
+        event.read_back_bytes = read_back_bytes;
         self.event(&event)
     }
 

@@ -2,7 +2,7 @@
 //! the job left in the cache; conditions on rows are the engine's business, which runs a small program
 //! for each.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -43,6 +43,8 @@ pub struct Checker<'a> {
     lane: u32,
     /// Where it makes its outputs.
     output: PathBuf,
+    /// Outputs that have just been read from storage: what is cached of them came from there.
+    read: HashSet<PathBuf>,
     /// Answers of programs by batch and text: several jobs ask the same of an input.
     answers: HashMap<(u32, String), Executed>,
     /// The first output of its kind, which the others must equal.
@@ -53,12 +55,13 @@ pub struct Checker<'a> {
 type Findings = Result<Vec<String>, String>;
 
 impl<'a> Checker<'a> {
-    /// For outputs in the folder of each batch.
+    /// For outputs in the folder of each batch, of which some have just been `read` from storage.
     pub fn new(
         plan: &'a Plan,
         stage: &'a Stage,
         output_of: &'a dyn Fn(u32) -> PathBuf,
         execute: &'a Execute<'a>,
+        read: Vec<PathBuf>,
     ) -> Self {
         Self {
             plan,
@@ -67,6 +70,7 @@ impl<'a> Checker<'a> {
             execute,
             lane: 1,
             output: output_of(1),
+            read: read.into_iter().collect(),
             answers: HashMap::new(),
             firsts: HashMap::new(),
         }
@@ -142,7 +146,7 @@ impl<'a> Checker<'a> {
             } => {
                 let wanted = self.expected(expected, folder)? + more;
                 let path = self.output.join(file);
-                evict(&path)?;
+                self.evict(&path)?;
                 let found = lines(&path).map_err(|error| format!("{}: {error}", path.display()))?;
                 Ok(differs(&path, "lines", found, wanted).into_iter().collect())
             }
@@ -207,8 +211,15 @@ impl<'a> Checker<'a> {
     /// The file of an output, out of the cache. One that is missing is reported by who reads it.
     fn evicted(&self, dataset: &str) -> Result<PathBuf, String> {
         let path = self.path(dataset);
-        evict(&path)?;
+        self.evict(&path)?;
         Ok(path)
+    }
+
+    fn evict(&self, path: &Path) -> Result<(), String> {
+        if self.read.contains(path) || !path.exists() {
+            return Ok(());
+        }
+        cache::evict(path).map_err(|error| format!("failed to evict {}: {error}", path.display()))
     }
 
     fn staged(&self, name: &str) -> Result<Staged, String> {
@@ -385,14 +396,6 @@ impl<'a> Checker<'a> {
             .map(|finding| format!("{}: {finding}", self.output.display()))
             .collect())
     }
-}
-
-fn evict(path: &Path) -> Result<(), String> {
-    if path.exists() {
-        cache::evict(path)
-            .map_err(|error| format!("failed to evict {}: {error}", path.display()))?;
-    }
-    Ok(())
 }
 
 fn differs(path: &Path, what: &str, found: u64, wanted: u64) -> Option<String> {

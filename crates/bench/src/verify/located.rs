@@ -121,6 +121,18 @@ fn said(misplaced: &Misplaced, row: u64) -> String {
     )
 }
 
+/// The page of a data set in which a byte lies, with its first row; `None` if the file cannot tell.
+pub(super) fn place(path: &Path, byte: u64) -> Option<String> {
+    let reader = open_as(path, None)?;
+    let metadata = reader.metadata();
+    let Some(behind) = byte.checked_sub(u64::from(metadata.header_bytes)) else {
+        return Some("the header".to_owned());
+    };
+    let page = behind / u64::from(metadata.page_bytes) + 1;
+    let row = rows_before(reader, page) + 1;
+    Some(format!("page {page}, whose first row is {row}"))
+}
+
 /// How many rows lie on the pages before.
 fn rows_before(mut reader: Reader<FileSource>, page: u64) -> u64 {
     let mut rows = 0;

@@ -68,6 +68,7 @@ impl Extension {
             indexes: metadata.indexes,
             hash: world
                 .row_hashes
+                .of_outputs()
                 .then(|| RowHasher::new(&metadata.variables, row_bytes)),
             toll,
             variables: metadata.variables,

@@ -140,6 +140,7 @@ impl Input {
         let row_bytes = metadata.layout.row_bytes;
         let hash = world
             .row_hashes
+            .of_input(&member.library)
             .then(|| RowHasher::new(&metadata.variables, row_bytes));
         Ok(Self {
             member,

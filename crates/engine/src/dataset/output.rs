@@ -119,6 +119,7 @@ impl Output {
             rows: 0,
             hash: world
                 .row_hashes
+                .of_outputs()
                 .then(|| RowHasher::new(variables, layout.row_bytes)),
             toll,
             compression,

@@ -15,7 +15,7 @@ use base::store::{self, Access, Channel, Creation, Store, StoreFile};
 use lang::ast::{DatasetRef, FileOption};
 use lang::{Macros, Scope};
 
-use crate::accounting::{DatasetUse, SortSummary};
+use crate::accounting::{DatasetUse, RowHashes, SortSummary};
 use crate::dataset::background::{Background, Budget};
 use crate::dataset::locks::Locks;
 use crate::expr::surroundings::Surroundings;
@@ -63,8 +63,8 @@ pub struct World {
     pub util_directory: PathBuf,
     /// Utility files made so far.
     pub util_files: u64,
-    /// Compute row hashes.
-    pub row_hashes: bool,
+    /// Of which data sets row hashes are computed.
+    pub row_hashes: RowHashes,
     /// Flush finished permanent data sets.
     pub sync_outputs: bool,
     /// Temporary files and directories in existence.

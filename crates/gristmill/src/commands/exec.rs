@@ -2,14 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow};
 use base::store::Store;
+use engine::accounting::RowHashes;
 use engine::failure::FailureLine;
 use engine::library::{Libraries, Library, check_libref};
 use engine::options::Options;
@@ -18,11 +19,13 @@ use io::account::{AccountedStore, Accounts};
 use io::live::LiveSlot;
 use io::process::{ProcessMeter, keep_freed_memory};
 use io::real::RealStore;
+use io::written::{Change, WitnessedStore};
+use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::record::step_record;
-use crate::cli::ExecArgs;
+use super::record::{file_change, step_record};
+use crate::cli::{ExecArgs, HashedRows};
 use crate::exit::Exit;
 use crate::ui;
 
@@ -37,9 +40,10 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
         direct: args.direct,
         advise_sequential: args.advise_sequential,
     };
-    let store: Arc<dyn Store> = Arc::new(AccountedStore::new(real, accounts.clone()));
-    let temporaries = Arc::new(Temporaries::default());
     let lost = Arc::new(AtomicBool::new(false));
+    let store = AccountedStore::new(real, accounts.clone());
+    let store = witnessed(store, args.written.as_deref(), &lost)?;
+    let temporaries = Arc::new(Temporaries::default());
     clean_up_on_signals(store.clone(), temporaries.clone())?;
     let work = args.work.clone().unwrap_or_else(std::env::temp_dir);
     let setup = Setup {
@@ -57,13 +61,13 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
         host: host_name(),
         process_id: std::process::id(),
         seed: seed(),
-        row_hashes: args.row_hashes,
+        row_hashes: hashed(args.row_hashes),
         sync_outputs: args.fsync,
         temporaries,
         include: Box::new(|path| {
             fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
         }),
-        observer: observer(args.steps.as_deref(), accounts.clone(), lost.clone())?,
+        observer: observer(args.steps.as_deref(), accounts.clone(), &lost)?,
     };
     let ended = session::run(setup, &args.program.display().to_string(), &text);
     accounts.show_end();
@@ -95,6 +99,28 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
             Ok(Exit::CouldNotRun)
         }
     }
+}
+
+const fn hashed(rows: HashedRows) -> RowHashes {
+    match rows {
+        HashedRows::None => RowHashes::None,
+        HashedRows::Inputs => RowHashes::Inputs,
+        HashedRows::All => RowHashes::All,
+    }
+}
+
+/// The store, whose permanent files are witnessed in `path` if there is one.
+fn witnessed(
+    store: AccountedStore<RealStore>,
+    path: Option<&Path>,
+    lost: &Arc<AtomicBool>,
+) -> Result<Arc<dyn Store>> {
+    let Some(path) = path else {
+        return Ok(Arc::new(store));
+    };
+    let lines = Lines::create(path, lost)?;
+    let observer = move |file: &Path, change: &Change<'_>| lines.add(&file_change(file, change));
+    Ok(Arc::new(WitnessedStore::new(store, Box::new(observer))))
 }
 
 /// The books, shown to the launcher if it wants to see them.
@@ -187,30 +213,47 @@ fn seed() -> u64 {
 fn observer(
     path: Option<&Path>,
     accounts: Arc<Accounts>,
-    lost: Arc<AtomicBool>,
+    lost: &Arc<AtomicBool>,
 ) -> Result<Observer> {
     let Some(path) = path else {
         return Ok(Box::new(|_| ()));
     };
-    let mut file =
-        File::create(path).with_context(|| format!("failed to create {}", path.display()))?;
-    let path = path.to_owned();
-    let mut line = Vec::new();
+    let lines = Lines::create(path, lost)?;
     Ok(Box::new(move |step| {
-        let record = step_record(step, &accounts.take());
-        line.clear();
-        serde_json::to_writer(&mut line, &record).expect("records have only plain keys");
-        line.push(b'\n');
-        if let Err(error) = file.write_all(&line) {
-            // The program goes on, but its record is not whole: the exit code says so.
-            if !lost.swap(true, Ordering::Relaxed) {
-                ui::say(&format!(
-                    "ERROR: failed to write {}: {error}",
-                    path.display()
-                ));
-            }
-        }
+        lines.add(&step_record(step, &accounts.take()));
     }))
+}
+
+/// A file of records, a line each.
+struct Lines {
+    path: PathBuf,
+    file: Mutex<File>,
+    /// Set when something could not be written: the program goes on, but the exit code says so.
+    lost: Arc<AtomicBool>,
+}
+
+impl Lines {
+    fn create(path: &Path, lost: &Arc<AtomicBool>) -> Result<Self> {
+        let file =
+            File::create(path).with_context(|| format!("failed to create {}", path.display()))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file: Mutex::new(file),
+            lost: lost.clone(),
+        })
+    }
+
+    fn add(&self, record: &impl Serialize) {
+        let mut line = serde_json::to_vec(record).expect("records have only plain keys");
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = file.write_all(&line)
+            && !self.lost.swap(true, Ordering::Relaxed)
+        {
+            let path = self.path.display();
+            ui::say(&format!("ERROR: failed to write {path}: {error}"));
+        }
+    }
 }
 
 /// On SIGINT, SIGTERM and SIGHUP: removes WORK, utility and unfinished files, then exits as a

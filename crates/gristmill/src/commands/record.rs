@@ -1,7 +1,8 @@
 //! From what the engine and the I/O layer measured to the record that is kept.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::path::{self, Path};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base::store::Operation;
 use engine::accounting::{DatasetUse, StepSummary};
@@ -9,9 +10,11 @@ use io::account::{Report, Tally};
 use io::errno;
 use io::live::{CLASSES, class_of, classes_in_use};
 use io::process::SAS_EPOCH_OFFSET_SECONDS;
+use io::written::Change;
 use results::step::{
     ChannelRecord, DatasetRecord, FilesRecord, LockRecord, OperationRecord, SortRecord, StepRecord,
 };
+use results::written::{BlockRun, ChangeKind, FileChange};
 
 /// The record of a finished step.
 pub fn step_record(step: &StepSummary, report: &Report) -> StepRecord {
@@ -52,6 +55,30 @@ pub fn step_record(step: &StepSummary, report: &Report) -> StepRecord {
         notes: step.notes,
         warnings: step.warnings,
         errors: step.errors,
+    }
+}
+
+/// The record of what became of a permanent file.
+pub fn file_change(file: &Path, change: &Change<'_>) -> FileChange {
+    let whole = |path: &Path| {
+        let path = path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        path.to_string_lossy().into_owned()
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    FileChange {
+        unix_ns: u64::try_from(now.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX),
+        file: whole(file),
+        kind: match change {
+            Change::Created => ChangeKind::Created,
+            Change::Written(blocks) => {
+                let blocks = blocks.iter().map(|one| (one.offset, one.bytes, one.hash));
+                let blocks = BlockRun::gather(blocks);
+                ChangeKind::Written { blocks }
+            }
+            Change::Truncated(bytes) => ChangeKind::Truncated { bytes: *bytes },
+            Change::Renamed(to) => ChangeKind::Renamed { to: whole(to) },
+            Change::Removed => ChangeKind::Removed,
+        },
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use base::meter::FixedMeter;
 use base::store::Store;
 use base::store::memory::MemoryStore;
-use engine::accounting::StepSummary;
+use engine::accounting::{RowHashes, StepSummary};
 use engine::library::{Libraries, Library};
 use engine::options::Options;
 use engine::session::{self, Observer, Setup, Symbols, Temporaries};
@@ -76,7 +76,7 @@ pub(crate) fn setup(
         host: "here".into(),
         process_id: 0x1E4B,
         seed: 1,
-        row_hashes: true,
+        row_hashes: RowHashes::All,
         sync_outputs: false,
         temporaries: Arc::new(Temporaries::default()),
         include: Box::new(|path| Err(format!("{} is not there", path.display()))),

@@ -11,6 +11,7 @@ use super::{Event, EventKind, RunPlan, RunResult, Time};
 use crate::node::NodeRecord;
 use crate::sample::Sample;
 use crate::step::StepRecord;
+use crate::written::FileChange;
 
 /// A failure to read or write a run directory.
 #[derive(Debug, thiserror::Error)]
@@ -131,6 +132,11 @@ impl RunDirectory {
     /// Steps that a job has finished so far.
     pub fn steps(&self, job: &str) -> Result<Vec<StepRecord>, Error> {
         read_lines(&self.job(job).join("steps.jsonl"))
+    }
+
+    /// What became of the permanent files of a job, in order.
+    pub fn written(&self, job: &str) -> Result<Vec<FileChange>, Error> {
+        read_lines(&self.job(job).join("written.jsonl"))
     }
 
     /// Names of the nodes that were sampled, sorted.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use base::units::Bytes;
+
 use crate::assemble::disturbance::beyond_limits;
 use crate::node::NodeRecord;
 use crate::run::{
@@ -411,6 +413,17 @@ fn remarks(facts: &Facts<'_>) -> Vec<String> {
         "sample" => Some("only the outputs of one launch of each program were verified"),
         _ => None,
     };
+    let bytes = facts
+        .events
+        .iter()
+        .filter_map(|event| event.read_back_bytes);
+    let read_back = bytes.reduce(|one, other| one + other).map(|bytes| {
+        format!(
+            "{} that the jobs left were read back from storage and compared, block by block, with what they \
+             wrote",
+            Bytes(bytes)
+        )
+    });
     let replaced = plan.duration_s.is_some();
     let replaced =
         replaced.then_some("outputs of earlier batches made room for those of later ones");
@@ -418,6 +431,7 @@ fn remarks(facts: &Facts<'_>) -> Vec<String> {
         .into_iter()
         .chain(replaced)
         .map(str::to_owned)
+        .chain(read_back)
         .chain(plan.copies.as_ref().map(copies))
         .chain(facts.drift.and_then(slower))
         .collect()
