@@ -5,6 +5,7 @@
 //!
 //! Start reading at [`run`].
 
+pub mod audit;
 pub mod ceiling;
 pub mod clean;
 pub mod launch;

@@ -20,7 +20,7 @@ use base::rowhash::RowHash;
 use base::store::Channel;
 use base::units::Bytes;
 use results::assemble::assemble_with;
-use results::node::FileSystemRecord;
+use results::node::{FileSystemRecord, NodeRecord};
 use results::run::{
     Ceiling, Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
 };
@@ -28,6 +28,7 @@ use results::sample::Sample;
 use results::step::StepRecord;
 use results::thresholds::Thresholds;
 
+use crate::audit;
 use crate::launch::{self, Happening, Start};
 use crate::marker::{self, Holds, InUse};
 use crate::orphans;
@@ -78,6 +79,8 @@ pub struct Config {
     pub keep: bool,
     /// Stage the data and stop.
     pub only_stage: bool,
+    /// Audit the node first.
+    pub audit: bool,
     /// Jobs are ended after so long.
     pub wall_limit: Option<Duration>,
     /// Batches are started anew until so long is over.
@@ -187,8 +190,11 @@ pub fn run(
     let live = LiveMemory::create(config.plan.jobs.len())
         .map_err(failed("make memory for the counters of jobs"))?;
     let board = Arc::new(Board::new(live));
-    let sampler = start_sampler(config, &directory, began, board.clone())?;
+    let node = sampler::describe(&config.node, &named(config), observed(config));
+    directory.write_node(&node)?;
+    let sampler = start_sampler(config, &node, &directory, began, board.clone())?;
     let run = Run {
+        node,
         began,
         config,
         stop,
@@ -332,22 +338,29 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
     Ok((RunDirectory::create(&path, &record)?, in_use))
 }
 
-fn start_sampler(
-    config: &Config,
-    directory: &RunDirectory,
-    began: Instant,
-    board: Arc<Board>,
-) -> Result<Sampler, Error> {
+/// The run's directories by the names that records give them.
+fn named(config: &Config) -> [(&'static str, &Path); 4] {
     let directories = &config.directories;
-    let named: [(&str, &Path); 4] = [
+    [
         ("data", &directories.data),
         ("output", &directories.output),
         ("work", &directories.work),
         ("util", &directories.util),
-    ];
-    let observed = config.observe.iter().map(|series| series.name.clone());
-    let node = sampler::describe(&config.node, &named, observed.collect());
-    directory.write_node(&node)?;
+    ]
+}
+
+fn observed(config: &Config) -> Vec<String> {
+    let series = config.observe.iter();
+    series.map(|series| series.name.clone()).collect()
+}
+
+fn start_sampler(
+    config: &Config,
+    node: &NodeRecord,
+    directory: &RunDirectory,
+    began: Instant,
+    board: Arc<Board>,
+) -> Result<Sampler, Error> {
     let observers = Observers::start(&config.observe).map_err(failed("start what is observed"))?;
     let counts_itself = |one: &FileSystemRecord| one.counts_itself;
     let reader = Reader::open(node.file_systems.values().any(counts_itself), observers);
@@ -371,6 +384,7 @@ struct Run<'a> {
     /// What durations count from.
     began: Instant,
     config: &'a Config,
+    node: NodeRecord,
     stop: &'a AtomicBool,
     output: PathBuf,
     directory: RunDirectory,
@@ -408,6 +422,7 @@ impl Run<'_> {
     /// All phases; true if it was cut short.
     fn carry_out(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         self.remove_orphans()?;
+        self.audit(watcher)?;
         if !self.fill_stage(watcher)? || self.stopped() {
             return Ok(true);
         }
@@ -467,6 +482,24 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Audits the node before anything else asks something of it; a run does without if that fails.
+    fn audit(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
+        if !self.config.audit || self.config.only_stage {
+            return Ok(());
+        }
+        watcher.phase("auditing");
+        let audited = audit::live(&self.node, &named(self.config));
+        let written = audited.and_then(|audit| {
+            let written = self.directory.write_audit(&audit);
+            written.map_err(|error| error.to_string())
+        });
+        let Err(why) = written else {
+            return Ok(());
+        };
+        let detail = format!("settings of the node were not audited: {why}");
+        self.event(&Event::new(self.time(), EventKind::NotMeasured).with_detail(detail))
     }
 
     /// False if staging was stopped.

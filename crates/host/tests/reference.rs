@@ -59,8 +59,8 @@ fn the_page_of_rules_is_made_of_the_rules() {
         coverage(&mut page, id, &document.title, &rules);
     }
     page.push_str(
-        "\n## All rules\n\n| rule | | severity | today | looks at | from \
-         |\n|---|---|---|---|---|---|\n",
+        "\n## All rules\n\n| rule | | severity | today | looks at | relieves | from \
+         |\n|---|---|---|---|---|---|---|\n",
     );
     for rule in &rules {
         let from: BTreeSet<&str> = rule
@@ -75,13 +75,20 @@ fn the_page_of_rules_is_made_of_the_rules() {
             },
             fact => format!("`{}`", cell(fact)),
         };
+        let relieves: Vec<&str> = rule
+            .bottleneck
+            .iter()
+            .flatten()
+            .map(|one| one.name())
+            .collect();
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} | {fact} | {} |",
+            "| {} | {} | {} | {} | {fact} | {} | {} |",
             rule.id,
             cell(&rule.title),
             word(&rule.severity),
             word(&rule.status),
+            relieves.join(" "),
             from.into_iter().collect::<Vec<_>>().join(" ")
         );
     }

@@ -47,6 +47,9 @@ fn every_rule_is_whole() {
         if needs_value != rule.check.value.is_some() {
             complain("value and comparison do not fit");
         }
+        if rule.is_judged() != rule.bottleneck.is_some() {
+            complain("a judged rule says what it relieves, another does not");
+        }
         if rule.status == Status::Dangerous && rule.modern.is_none() {
             complain("dangerous advice without what to do instead");
         }

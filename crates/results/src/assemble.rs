@@ -8,6 +8,7 @@ mod sampled;
 use std::collections::{BTreeMap, HashMap};
 
 use self::disturbance::{Window, disturbances};
+use crate::audit::NodeAudit;
 use crate::node::{NodeRecord, PhysicalReads};
 use crate::run::{
     Aggregate, ChannelResult, Error, Event, EventKind, FailedOperation, JobPlan, JobResult,
@@ -85,7 +86,9 @@ pub fn assemble_with(
         .unwrap_or_default();
     let sustained_peak = window.and_then(|window| sampled::sustained_peak(&samples, window));
     let drift = window.and_then(|window| drift::drift(&plan, &jobs, &samples, window));
+    let audits = directory.audits()?;
     let facts = Facts {
+        audits: &audits,
         drift: drift.as_ref(),
         plan: &plan,
         jobs: &jobs,
@@ -111,6 +114,7 @@ pub fn assemble_with(
         sustained_peak,
         drift,
         not_measured: not_measured(node.as_ref(), &samples, &events),
+        audits: audits.iter().map(NodeAudit::to_look_at).collect(),
     })
 }
 
@@ -269,6 +273,7 @@ fn add_channel(total: &mut ChannelResult, channel: &ChannelRecord) {
     *total.blocked_s.get_or_insert(0.0) += blocked_s(channel);
     for (name, operation) in &channel.operations {
         *total.operations.entry(name.clone()).or_default() += operation.count;
+        *total.operation_s.entry(name.clone()).or_default() += operation.total_s;
     }
 }
 

@@ -7,6 +7,7 @@
 //! Start reading at [`run`].
 
 pub mod assemble;
+pub mod audit;
 pub mod bundle;
 pub mod compare;
 pub mod log;

@@ -6,6 +6,7 @@
 //! events.jsonl        what happened, a line each, flushed as it happens
 //! jobs/<name>/        program.sas, job.log, job.lst, steps.jsonl, written.jsonl ([`crate::written`])
 //! nodes/<node>.json   what a node is: its file systems and their devices       ([`crate::node`])
+//! audits/<node>.json  what its audit found before the run                      ([`crate::audit`])
 //! nodes/<node>.jsonl  what the node did, a sample a second                     ([`crate::sample`])
 //! result.json         the figures, once the run is complete                       (written last)
 //! reserve             makes room for events when the disk is full                 (while it runs)
@@ -21,6 +22,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::audit::{AuditFinding, NodeAudit};
 
 pub use directory::{Error, RunDirectory};
 pub use drift::{Drift, JobDrift};
@@ -398,6 +401,10 @@ pub struct RunResult {
     /// What could not be measured, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_measured: Vec<String>,
+    /// The audit of each node, with those findings only that are to be looked at, the worst first; `audits/`
+    /// has all. Empty if no node was audited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audits: Vec<NodeAudit>,
 }
 
 /// Something that happened on a node beside the run, with its limit if there is one.
@@ -544,6 +551,18 @@ pub struct Limit {
     pub evidence: String,
     /// What would relieve it.
     pub relief: String,
+    /// The node, if it is one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// The run's directories behind it: `data`, `output`, `work`, `util`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<String>,
+    /// What was scarce: `reads`, `writes`, `metadata`, `locks`, `network`, `cpu`, `memory`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scarce: Vec<String>,
+    /// Rules that the node failed when the run began and that relieve what was scarce, the worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<AuditFinding>,
 }
 
 #[expect(
@@ -678,6 +697,9 @@ pub struct ChannelResult {
     /// How many operations of each kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub operations: BTreeMap<String, u64>,
+    /// Time inside operations of each kind, added up over jobs and threads, seconds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub operation_s: BTreeMap<String, f64>,
 }
 
 /// All jobs together.

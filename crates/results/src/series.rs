@@ -216,6 +216,7 @@ mod tests {
             sustained_peak: None,
             drift: None,
             not_measured: Vec::new(),
+            audits: Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@
 mod evidence;
 mod limit;
 mod published;
+mod relief;
 
 use std::collections::BTreeMap;
 

@@ -95,6 +95,7 @@ fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Confi
         warm: args.warm,
         keep: args.keep,
         only_stage: false,
+        audit: true,
         wall_limit: args.wall_limit,
         duration: args.duration,
         pace: super::pace::of_run(&args.pace)?,

@@ -54,6 +54,7 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         warm: true,
         keep: true,
         only_stage: true,
+        audit: false,
         wall_limit: None,
         duration: None,
         pace: None,

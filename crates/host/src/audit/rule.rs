@@ -46,6 +46,41 @@ pub enum Status {
     Dangerous,
 }
 
+/// What a run can be short of, and a rule relieves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bottleneck {
+    /// Reads of data.
+    Reads,
+    /// Writes of data.
+    Writes,
+    /// Files made, opened, looked up, renamed, removed.
+    Metadata,
+    /// Locks.
+    Locks,
+    /// Links between node and storage.
+    Network,
+    /// Processors.
+    Cpu,
+    /// Memory.
+    Memory,
+}
+
+impl Bottleneck {
+    /// As rules and JSON write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+            Self::Metadata => "metadata",
+            Self::Locks => "locks",
+            Self::Network => "network",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+        }
+    }
+}
+
 /// A document, and where in it the advice stands.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -194,6 +229,10 @@ pub struct Rule {
     pub status: Status,
     /// How much it matters.
     pub severity: Severity,
+    /// What keeping it relieves; empty where it guards correctness or sessions and not speed. Every
+    /// rule that is judged says it.
+    #[serde(default)]
+    pub bottleneck: Option<Vec<Bottleneck>>,
     /// The setting: of rules on the same one the highest rank decides.
     pub param: String,
     /// Why it matters.
@@ -223,6 +262,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// True if a host can fail it or be warned by it.
+    pub fn is_judged(&self) -> bool {
+        let asked = matches!(self.check.op, Op::Ask | Op::Fleet | Op::Report);
+        !asked && self.status != Status::Obsolete
+    }
+
     /// True if what does not hold is a failure, and not only a warning.
     pub fn can_fail(&self) -> bool {
         match self.status {

@@ -22,7 +22,7 @@ pub fn write(
     let mut known = BTreeSet::new();
     for source in sources::all() {
         if let Some(command) = &source.command {
-            for output in command.outputs(root, facts) {
+            for output in command.outputs(root, facts, None) {
                 let once = command.each == commands::Each::Once;
                 let last = output.path.rsplit('/').next().unwrap_or_default();
                 let name = if once { command.name } else { last };

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::parse::Found;
 use super::sources::{self, Layer, Source, What};
-use super::{Facts, Root, boot, derive, root};
+use super::{Facts, Key, Root, Value, boot, derive, root};
 
 /// What is known beside the root.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +15,13 @@ pub struct Given {
     pub also: Vec<(String, PathBuf)>,
     /// Roles of paths: role, path on the audited host.
     pub paths: Vec<(String, String)>,
+    /// The paths are the directories of a run: what they are on matters, were it the operating
+    /// system's.
+    pub of_run: bool,
     /// Vendors of storage that cannot be seen from a host.
     pub vendors: Vec<String>,
+    /// When to stop reading: what was not read until then is named by the fact `audit.not_read`.
+    pub until: Option<Instant>,
 }
 
 /// A file of the caller's that cannot be read.
@@ -40,13 +46,25 @@ pub fn collect(root: &Root, given: &Given) -> Result<Facts, Error> {
     for (name, path) in &given.also {
         read_given(name, path, &mut facts)?;
     }
+    let mut not_read = Vec::new();
     for source in sources::all() {
+        if given.until.is_some_and(|until| Instant::now() >= until) {
+            not_read.push(source.name);
+            continue;
+        }
         let known = source
             .unless
             .is_some_and(|class| facts.class(class).next().is_some());
         if !known {
-            read(source, root, &mut facts);
+            read(source, root, given, &mut facts);
         }
+    }
+    if !not_read.is_empty() {
+        facts.run(
+            Key::plain("audit", "not_read"),
+            Value::list(not_read),
+            "the time was over",
+        );
     }
     derive::derive(&mut facts, given);
     boot::decide(&mut facts);
@@ -65,9 +83,9 @@ fn read_given(name: &str, path: &Path, facts: &mut Facts) -> Result<(), Error> {
     Ok(())
 }
 
-fn read(source: &Source, root: &Root, facts: &mut Facts) {
+fn read(source: &Source, root: &Root, given: &Given, facts: &mut Facts) {
     if let Some(command) = &source.command {
-        for output in command.outputs(root, facts) {
+        for output in command.outputs(root, facts, given.until) {
             let found = (source.parse)(&output.path, &output.text);
             add(source, &output.from, found, facts);
         }

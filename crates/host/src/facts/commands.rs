@@ -58,10 +58,10 @@ pub struct Output {
 pub const FOLDER: &str = "/gristmill/commands";
 
 impl Command {
-    /// Its outputs on this host, or in a captured tree.
-    pub fn outputs(&self, root: &Root, facts: &Facts) -> Vec<Output> {
+    /// Its outputs on this host, or in a captured tree; no command is waited for longer than `until`.
+    pub fn outputs(&self, root: &Root, facts: &Facts, until: Option<Instant>) -> Vec<Output> {
         if root.is_live() {
-            self.live(facts)
+            self.live(facts, until)
         } else {
             self.captured(root)
         }
@@ -98,7 +98,7 @@ impl Command {
         outputs
     }
 
-    fn live(&self, facts: &Facts) -> Vec<Output> {
+    fn live(&self, facts: &Facts, until: Option<Instant>) -> Vec<Output> {
         let subjects: Vec<String> = match self.each {
             Each::Once => vec![String::new()],
             Each::Captured => Vec::new(),
@@ -135,7 +135,9 @@ impl Command {
                     }
                 })
                 .collect();
-            if let Some(text) = run(&program, &arguments).filter(|text| !text.trim().is_empty()) {
+            if let Some(text) =
+                run(&program, &arguments, until).filter(|text| !text.trim().is_empty())
+            {
                 let path = if subject.is_empty() {
                     self.name.to_owned()
                 } else {
@@ -173,7 +175,12 @@ fn find(program: &str) -> Option<PathBuf> {
 }
 
 /// What a command writes to its standard output, however it ends; nothing if it takes too long.
-fn run(program: &PathBuf, arguments: &[&str]) -> Option<String> {
+fn run(program: &PathBuf, arguments: &[&str], until: Option<Instant>) -> Option<String> {
+    let own = Instant::now() + TIME_MAX;
+    let until = until.map_or(own, |until| until.min(own));
+    if Instant::now() >= until {
+        return None;
+    }
     let mut child = Process::new(program)
         .args(arguments)
         .env("LC_ALL", "C")
@@ -190,11 +197,10 @@ fn run(program: &PathBuf, arguments: &[&str]) -> Option<String> {
             .read_to_end(&mut bytes)
             .map(|_| bytes)
     });
-    let start = Instant::now();
     loop {
         match child.try_wait() {
             Ok(Some(_)) => break,
-            Ok(None) if start.elapsed() < TIME_MAX => thread::sleep(Duration::from_millis(5)),
+            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
             _ => {
                 // A process that waits for a dead server does not end when it is killed; it is left
                 // alone.
@@ -215,6 +221,6 @@ mod tests {
     fn a_command_that_is_missing_says_nothing() {
         assert_eq!(find("no-such-program-of-ours"), None);
         let echo = find("echo").unwrap();
-        assert_eq!(run(&echo, &["a", "b"]).unwrap(), "a b\n");
+        assert_eq!(run(&echo, &["a", "b"], None).unwrap(), "a b\n");
     }
 }

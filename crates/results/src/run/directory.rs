@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::lines::{append, read_lines};
 use super::{Event, EventKind, RunPlan, RunResult, Time};
+use crate::audit::NodeAudit;
 use crate::node::NodeRecord;
 use crate::sample::Sample;
 use crate::step::StepRecord;
@@ -141,7 +142,12 @@ impl RunDirectory {
 
     /// Names of the nodes that were sampled, sorted.
     pub fn nodes(&self) -> Result<Vec<String>, Error> {
-        let folder = self.path.join("nodes");
+        self.names("nodes", ".jsonl")
+    }
+
+    /// Names of files of a folder without their ending, sorted; none if there is no such folder.
+    fn names(&self, folder: &str, ending: &str) -> Result<Vec<String>, Error> {
+        let folder = self.path.join(folder);
         let entries = match fs::read_dir(&folder) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other.and_then(Iterator::collect::<std::io::Result<Vec<_>>>),
@@ -153,7 +159,7 @@ impl RunDirectory {
         })?;
         let name = |entry: fs::DirEntry| {
             let name = entry.file_name().to_string_lossy().into_owned();
-            name.strip_suffix(".jsonl").map(str::to_owned)
+            name.strip_suffix(ending).map(str::to_owned)
         };
         let mut names: Vec<String> = entries.into_iter().filter_map(name).collect();
         names.sort_unstable();
@@ -172,13 +178,30 @@ impl RunDirectory {
 
     /// Writes what a node is.
     pub fn write_node(&self, node: &NodeRecord) -> Result<(), Error> {
-        let folder = self.path.join("nodes");
+        self.write_of_node("nodes", &node.node, node)
+    }
+
+    /// Writes what the audit of a node found.
+    pub fn write_audit(&self, audit: &NodeAudit) -> Result<(), Error> {
+        self.write_of_node("audits", &audit.node, audit)
+    }
+
+    /// What the audits of the nodes found; none in runs of earlier versions.
+    pub fn audits(&self) -> Result<Vec<NodeAudit>, Error> {
+        let names = self.names("audits", ".json")?.into_iter();
+        names
+            .map(|node| self.read_json(&format!("audits/{node}.json")))
+            .collect()
+    }
+
+    fn write_of_node(&self, kind: &str, node: &str, value: &impl Serialize) -> Result<(), Error> {
+        let folder = self.path.join(kind);
         fs::create_dir_all(&folder).map_err(|source| Error::Io {
             action: "create",
             path: folder,
             source,
         })?;
-        self.write_json(&format!("nodes/{}.json", node.node), node)
+        self.write_json(&format!("{kind}/{node}.json"), value)
     }
 
     /// What a node is; `None` if nothing was sampled on it.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base::units::Bytes;
 
 use crate::assemble::disturbance::beyond_limits;
+use crate::audit::NodeAudit;
 use crate::node::NodeRecord;
 use crate::run::{
     Aggregate, ChannelResult, CopiesRecord, Disturbance, Drift, Event, EventKind, JobResult, Limit,
@@ -13,7 +14,7 @@ use crate::run::{
 use crate::sample::Sample;
 use crate::thresholds::{Measure, Thresholds};
 
-use super::{Evidence, Measured, judge, limit};
+use super::{Evidence, Measured, judge, limit, relief};
 
 /// Above this cached share a run did not measure storage.
 const CACHED_SHARE_MAX: f64 = 0.05;
@@ -48,6 +49,8 @@ pub struct Facts<'a> {
     pub samples: &'a [(String, Vec<Sample>)],
     /// What each node is.
     pub nodes: &'a [NodeRecord],
+    /// What the audit of each node found.
+    pub audits: &'a [NodeAudit],
     /// Sustained peaks; where nothing was sampled means over the whole run stand for them.
     pub sustained: Option<&'a SustainedPeak>,
     /// What else happened on the nodes.
@@ -68,7 +71,10 @@ fn evidence(facts: &Facts<'_>) -> Evidence {
         doubts.extend(unproven(facts));
         doubts.extend(beyond_limits(facts.disturbances));
     }
-    let limited_by = limit::of_run(facts.samples, facts.channels, facts.nodes);
+    let mut limited_by = limit::of_run(facts.samples, facts.channels, facts.nodes);
+    if let Some(limit) = &mut limited_by {
+        relief::complete(limit, facts);
+    }
     Evidence {
         saturating: plan.saturating,
         demonstration: plan.demonstration,
@@ -327,6 +333,8 @@ fn spread(facts: &Facts<'_>) -> Measured {
         ),
         relief: "look at what else this node and its links do; equal shares for equal jobs"
             .to_owned(),
+        node: Some(job.node.clone()),
+        ..Limit::default()
     });
     Measured {
         limited_by,

@@ -52,6 +52,7 @@ pub(super) fn job_class(jobs: &[JobResult]) -> Option<Limit> {
         ),
         relief: "a faster store for what these jobs read and write, or fewer of them at once"
             .to_owned(),
+        ..Limit::default()
     })
 }
 
@@ -61,21 +62,24 @@ pub(super) fn is_cpu(limit: Option<&Limit>) -> bool {
 }
 
 /// Samples in which jobs were running.
-fn busy(samples: &[(String, Vec<Sample>)]) -> impl Iterator<Item = (&String, &Sample)> {
+pub(super) fn busy(samples: &[(String, Vec<Sample>)]) -> impl Iterator<Item = (&String, &Sample)> {
     let all = samples.iter();
     all.flat_map(|(node, samples)| samples.iter().map(move |one| (node, one)))
         .filter(|(_, sample)| sample.running > 0 && sample.interval_s > 0.0)
 }
 
-/// Mean over time of something's share, by name; the largest.
-fn largest(shares: impl Iterator<Item = (String, f64, f64)>) -> Option<(String, f64)> {
-    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    for (name, share, seconds) in shares {
-        let sum = sums.entry(name).or_default();
+/// What something is: its name, which is empty for the node as a whole, and its node's.
+type What<'a> = (&'a str, &'a str);
+
+/// Mean over time of something's share; the largest.
+fn largest<'a>(shares: impl Iterator<Item = (What<'a>, f64, f64)>) -> Option<(What<'a>, f64)> {
+    let mut sums: BTreeMap<What<'a>, (f64, f64)> = BTreeMap::new();
+    for (what, share, seconds) in shares {
+        let sum = sums.entry(what).or_default();
         *sum = (sum.0 + share * seconds, sum.1 + seconds);
     }
     sums.into_iter()
-        .map(|(name, (weighted, seconds))| (name, weighted / seconds))
+        .map(|(what, (weighted, seconds))| (what, weighted / seconds))
         .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
@@ -84,10 +88,10 @@ fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
         let cpu = sample.cpu.as_ref()?;
         let used = cpu.user_s + cpu.system_s + cpu.steal_s;
         let all = used + cpu.iowait_s + cpu.idle_s;
-        (all > 0.0).then(|| (node.clone(), used / all, sample.interval_s))
+        (all > 0.0).then(|| (("", node.as_str()), used / all, sample.interval_s))
     });
-    let (node, share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
-    let jobs = busy(samples).filter(|(name, _)| **name == node);
+    let ((_, node), share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
+    let jobs = busy(samples).filter(|(name, _)| *name == node);
     let jobs = jobs.filter_map(|(_, sample)| {
         let cpu = sample.cpu.as_ref()?;
         Some((cpu.jobs_s?, cpu.all_s()))
@@ -109,10 +113,24 @@ fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
     };
     Some(Limit {
         kind: "cpu".to_owned(),
-        name: node,
+        name: node.to_owned(),
+        node: Some(node.to_owned()),
         evidence: format!("processors busy {:.0} % of the time{told}", share * 100.0),
         relief: relief.to_owned(),
+        ..Limit::default()
     })
+}
+
+/// A limit that is something of a node.
+fn of_node(kind: &str, (name, node): What<'_>, evidence: String, relief: &str) -> Limit {
+    Limit {
+        kind: kind.to_owned(),
+        name: format!("{name} of {node}"),
+        evidence,
+        relief: relief.to_owned(),
+        node: Some(node.to_owned()),
+        ..Limit::default()
+    }
 }
 
 fn links(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
@@ -122,16 +140,16 @@ fn links(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
             // Each direction has the whole speed.
             let bytes = link.received_bytes.max(link.sent_bytes) as f64;
             let share = bytes / 1e6 / sample.interval_s / speed;
-            Some((format!("{name} of {node}"), share, sample.interval_s))
+            Some(((name.as_str(), node.as_str()), share, sample.interval_s))
         })
     });
-    let (name, share) = largest(shares).filter(|(_, share)| *share >= LINK_FULL)?;
-    Some(Limit {
-        kind: "link".to_owned(),
-        name,
-        evidence: format!("{:.0} % of the link's speed used on average", share * 100.0),
-        relief: "faster or more links (bonding, nconnect), or more nodes".to_owned(),
-    })
+    let (what, share) = largest(shares).filter(|(_, share)| *share >= LINK_FULL)?;
+    Some(of_node(
+        "link",
+        what,
+        format!("{:.0} % of the link's speed used on average", share * 100.0),
+        "faster or more links (bonding, nconnect), or more nodes",
+    ))
 }
 
 /// Devices behind the run's directories: what others keep busy did not limit it.
@@ -147,20 +165,19 @@ fn devices(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Li
         let own = sample.devices.iter().filter(|one| behind(node, one.0));
         own.map(move |(name, device)| {
             let share = device.busy_s / sample.interval_s;
-            (format!("{name} of {node}"), share, sample.interval_s)
+            ((name.as_str(), node.as_str()), share, sample.interval_s)
         })
     });
-    let (name, share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
-    Some(Limit {
-        kind: "device".to_owned(),
-        name,
-        evidence: format!(
+    let (what, share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
+    Some(of_node(
+        "device",
+        what,
+        format!(
             "had requests outstanding {:.0} % of the time",
             share * 100.0
         ),
-        relief: "more devices to stripe over, faster ones, or WORK on devices of its own"
-            .to_owned(),
-    })
+        "more devices to stripe over, faster ones, or WORK on devices of its own",
+    ))
 }
 
 /// A server that calls waited for on average more than one at a time.
@@ -168,18 +185,17 @@ fn servers(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
     let shares = busy(samples).flat_map(|(node, sample)| {
         sample.mounts.iter().map(move |(mount, calls)| {
             let outstanding = calls.operation_s / sample.interval_s;
-            (format!("{mount} of {node}"), outstanding, sample.interval_s)
+            let what = (mount.as_str(), node.as_str());
+            (what, outstanding, sample.interval_s)
         })
     });
-    let (name, outstanding) = largest(shares).filter(|(_, outstanding)| *outstanding >= 1.0)?;
-    Some(Limit {
-        kind: "server".to_owned(),
-        name,
-        evidence: format!(
-            "{outstanding:.1} calls of the server outstanding on average, links not full"
-        ),
-        relief: "a faster server or more of its nodes; more connections (nconnect)".to_owned(),
-    })
+    let (what, outstanding) = largest(shares).filter(|(_, outstanding)| *outstanding >= 1.0)?;
+    Some(of_node(
+        "server",
+        what,
+        format!("{outstanding:.1} calls of the server outstanding on average, links not full"),
+        "a faster server or more of its nodes; more connections (nconnect)",
+    ))
 }
 
 fn waited_for(channels: &BTreeMap<String, ChannelResult>, nodes: &[NodeRecord]) -> Option<Limit> {
@@ -213,13 +229,19 @@ fn waited_for(channels: &BTreeMap<String, ChannelResult>, nodes: &[NodeRecord]) 
             seconds / all * 100.0
         ),
         relief: relief.to_owned(),
+        node: nodes.first().map(|node| node.node.clone()),
+        ..Limit::default()
     })
 }
 
 /// Where a channel's files lie.
 fn file_system<'a>(node: &'a NodeRecord, channel: &str) -> Option<&'a FileSystemRecord> {
-    let directory = if channel == "input" { "data" } else { channel };
-    node.file_systems.get(directory)
+    node.file_systems.get(directory(channel))
+}
+
+/// The directory of a channel's files.
+pub(super) fn directory(channel: &str) -> &str {
+    if channel == "input" { "data" } else { channel }
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ fn lines(catalogue: &Catalogue, rule: &Rule) -> Vec<String> {
     if !rule.check.fact.is_empty() {
         lines.push(format!("  looks at   {}", rule.check.fact));
     }
+    let relieves = rule.bottleneck.iter().flatten();
+    let relieves: Vec<&str> = relieves.map(|one| one.name()).collect();
+    if !relieves.is_empty() {
+        lines.push(format!("  relieves   {}", relieves.join(", ")));
+    }
     if let Some(risk) = &rule.risk {
         lines.push(format!("  risk       {risk}"));
     }

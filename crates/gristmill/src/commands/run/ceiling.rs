@@ -60,6 +60,7 @@ pub fn measure(
         directories,
         warm: true,
         keep: false,
+        audit: false,
         duration: None,
         series: None,
         observe: Vec::new(),

@@ -162,6 +162,7 @@ fn measure(args: &TradeoffArgs, suite: &Suite, row: &mut Row, stop: &AtomicBool)
         warm: false,
         keep: false,
         only_stage: true,
+        audit: false,
         wall_limit: None,
         duration: None,
         pace: None,

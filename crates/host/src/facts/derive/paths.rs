@@ -33,12 +33,27 @@ const SYSTEM: [&str; 16] = [
 
 pub(super) fn derive(facts: &mut Facts, given: &Given) {
     let mut paths: Vec<(String, String, String)> = Vec::new();
+    let from = if given.of_run {
+        "a directory of the run"
+    } else {
+        "--role"
+    };
     for (role, path) in &given.paths {
-        paths.push((role.clone(), path.clone(), "--role".to_owned()));
+        paths.push((role.clone(), path.clone(), from.to_owned()));
     }
     configured(facts, &mut paths);
     for (role, path, from) in paths {
-        place(facts, &role, &path, &from, true);
+        let anywhere = given.of_run && given.paths.contains(&(role.clone(), path.clone()));
+        place(
+            facts,
+            &role,
+            &path,
+            &from,
+            Sure {
+                path: true,
+                anywhere,
+            },
+        );
     }
     if facts.subjects("path").is_empty() {
         let points: Vec<String> = presumed(facts);
@@ -48,7 +63,7 @@ pub(super) fn derive(facts: &mut Facts, given: &Given) {
                 "sasdata",
                 &point,
                 "presumed: no path of SAS is known",
-                false,
+                Sure::default(),
             );
         }
     }
@@ -113,15 +128,24 @@ fn is_system(point: &str) -> bool {
     point == "/" || SYSTEM.iter().any(below)
 }
 
+/// How sure a role is.
+#[derive(Clone, Copy, Default)]
+struct Sure {
+    /// Somebody said that the path has it.
+    path: bool,
+    /// Its file system has it too, were it the operating system's.
+    anywhere: bool,
+}
+
 /// Says where a path is: `path[ROLE PATH].fstype` and its like.
-fn place(facts: &mut Facts, role: &str, path: &str, from: &str, sure: bool) {
+fn place(facts: &mut Facts, role: &str, path: &str, from: &str, sure: Sure) {
     let subject = format!("{role} {path}");
     let mut say = |name: &str, value: Value| {
         facts.run(Key::of("path", &subject, name), value, from);
     };
     say("role", role.into());
     say("path", path.into());
-    if !sure {
+    if !sure.path {
         say("presumed", 1_i64.into());
     }
     let mount = facts
@@ -153,7 +177,7 @@ fn place(facts: &mut Facts, role: &str, path: &str, from: &str, sure: bool) {
     facts.run(Key::of("path", &subject, "mount"), point.as_str(), from);
     // A path without a mount of its own is a fault of its own; it does not make the system's file
     // systems those of SAS.
-    if point == "/" || SYSTEM.contains(&point.as_str()) {
+    if !sure.anywhere && (point == "/" || SYSTEM.contains(&point.as_str())) {
         return;
     }
     let key = Key::of("mount", &point, "roles");
@@ -164,7 +188,7 @@ fn place(facts: &mut Facts, role: &str, path: &str, from: &str, sure: bool) {
     let presumed = Key::of("mount", &point, "presumed_role");
     facts.forget(|known| *known == key);
     facts.run(key, Value::List(roles), from);
-    if !sure {
+    if !sure.path {
         facts.run(presumed, 1_i64, from);
     }
 }

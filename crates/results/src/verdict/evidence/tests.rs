@@ -116,6 +116,7 @@ fn verdict(
     };
     let channels = ["input", "util"].map(|name| (name.to_owned(), channel.clone()));
     let facts = Facts {
+        audits: &[],
         drift: None,
         plan,
         jobs,
