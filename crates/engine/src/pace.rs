@@ -174,13 +174,16 @@ impl Pace {
     pub(crate) fn end(&self) -> Option<PaceUse> {
         let mut step = self.step().take()?;
         self.settle(&mut step, Duration::ZERO);
+        // Who woke late did not compute meanwhile.
+        let used = self.meter.cpu().saturating_sub(step.began);
+        let stood_in = step.stood_in.min(step.owed.saturating_sub(used));
         Some(PaceUse {
             kind: step.kind,
             bytes: step.bytes,
             rows: step.rows,
             owed: step.owed,
             spent: step.spent,
-            stood_in: step.stood_in,
+            stood_in,
         })
     }
 

@@ -163,13 +163,13 @@ fn waiting_stands_in_for_computing_and_lateness_is_made_up_for() {
     }
     let done = pace.end().unwrap();
     assert_eq!(meter.burnt(), Duration::ZERO);
-    near(done.spent, done.stood_in);
-    // 1 s is owed and 0.2 s were used; only the last wait may be too long.
+    // 1 s is owed and 0.2 s were used; only the last wait may be too long, which is no CPU time.
+    near(done.stood_in, ms(800));
     let late = done.spent.checked_sub(ms(800)).unwrap();
     assert!(late <= WAIT / 10, "{late:?}");
     pace.begin("SORT", 4);
     let done = pace.end().unwrap();
-    near(done.stood_in, ms(550));
+    near(done.stood_in, ms(500));
     near(done.spent, Duration::from_micros(137_500));
 }
 
