@@ -167,3 +167,83 @@ fn a_bundle_holds_the_run_and_no_names_if_so_wanted() {
     assert_eq!(refused.status.code(), Some(3));
     assert!(text(&refused.stderr).contains("bundles are .tar.gz"));
 }
+
+/// A copy of the old run whose node was audited: read-ahead of a mount of the run, of another, and a
+/// setting of the host.
+fn audited(folder: &Path, name: &str, read_ahead: u32) -> String {
+    let run = folder.join(name);
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(old_run())
+        .arg(&run)
+        .status();
+    assert!(copied.unwrap().success());
+    let result = if read_ahead < 2048 { "fail" } else { "pass" };
+    let ahead = |subject: &str, result: &str, directories: &[&str]| {
+        serde_json::json!({
+            "id": "NFS-101", "subject": subject, "directories": directories, "result": result,
+            "severity": "high", "title": "NFS: read ahead 15 MiB", "bottleneck": ["reads", "writes", "metadata"],
+            "expected": "at least 15360", "running": read_ahead.to_string(),
+            "evidence": ["nas02:/ifs/sas", "/proc/self/mountinfo:7"], "why": "Because.",
+        })
+    };
+    let mut swap = ahead("", "fail", &[]);
+    for (key, value) in [("id", "VM-105"), ("title", "Swap little")] {
+        swap[key] = value.into();
+    }
+    for key in ["subject", "directories"] {
+        swap.as_object_mut().unwrap().remove(key);
+    }
+    let findings = [
+        ahead("/srv/sas", result, &["data", "output"]),
+        ahead("/srv/others", "fail", &[]),
+        swap,
+    ];
+    let audit = serde_json::json!({
+        "schema": "gristmill-run-audit/1", "node": "host1", "took_s": 0.4,
+        "counts": {"fail": 3, "not_applicable": 200}, "findings": findings,
+    });
+    fs::create_dir(run.join("audits")).unwrap();
+    fs::write(run.join("audits/host1.json"), audit.to_string()).unwrap();
+    run.display().to_string()
+}
+
+#[test]
+fn an_audit_is_reported_and_compared_and_tells_no_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let before = audited(directory.path(), "before", 128);
+    let after = audited(directory.path(), "after", 15_360);
+    let shown = text(&gristmill(&["report", &before]).stdout);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for wanted in [
+        "Audit of host1 before the run (0.4 s): 3 fail, 200 are not for this host",
+        "fail high NFS-101 NFS: read ahead 15 MiB data, output (/srv/sas): 128",
+        "does not use: fail NFS-101 (/srv/others)",
+        "failing rules of the audit that bear on ",
+    ] {
+        assert!(shown.contains(wanted), "{wanted}: {shown}");
+    }
+    let found = json(&gristmill(&["report", "--json", &before]));
+    assert_eq!(found["audits"][0]["findings"].as_array().unwrap().len(), 3);
+    let tables = found["tables"].as_array().unwrap();
+    assert!(tables.iter().any(|table| table["id"] == "audit"));
+    let compared = gristmill(&["compare", &before, &after]);
+    let compared = text(&compared.stdout);
+    assert!(
+        compared.contains("the audits of the nodes differ in NFS-101\n"),
+        "{compared}"
+    );
+    assert!(
+        compared.contains("NFS-101  high      data, output  fail (128)  pass (15360)"),
+        "{compared}"
+    );
+    let bundle = directory.path().join("a.tar.gz").display().to_string();
+    let packed = gristmill(&["report", &before, "--bundle", &bundle, "--anonymise"]);
+    assert_eq!(packed.status.code(), Some(0), "{}", text(&packed.stderr));
+    let unpacked = Command::new("tar").args(["xzOf", &bundle]).output();
+    let unpacked = text(&unpacked.unwrap().stdout);
+    assert!(unpacked.contains("gristmill-run-audit/1"));
+    for name in ["nas02", "/srv", "/ifs/sas"] {
+        assert!(!unpacked.contains(name), "{name}");
+    }
+}

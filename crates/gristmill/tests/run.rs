@@ -171,6 +171,21 @@ fn a_run_stages_sorts_verifies_and_reports() {
     assert!((3.9..4.5).contains(&moved), "{moved}");
     assert!(session_directories(bench.directory.path()).is_empty());
 
+    // The node was audited, with what it found of the directories of the run.
+    let [audit] = &run.audits().unwrap()[..] else {
+        panic!("one node");
+    };
+    assert_eq!(audit.node, run.plan().unwrap().node);
+    assert!(audit.not_read.is_empty(), "{:?}", audit.not_read);
+    let mut of_work = audit
+        .findings
+        .iter()
+        .filter_map(|one| one.directories.as_ref());
+    assert!(of_work.any(|all| all.contains(&"work".to_owned())));
+    assert!(table.contains(&format!("Audit of {} before the run", audit.node)));
+    let to_look_at = audit.to_look_at().findings.len();
+    assert_eq!(result.audits[0].findings.len(), to_look_at);
+
     // A second run keeps the staged files; its report is the same as the one printed.
     let output = bench.run(&["--json"]);
     let result: results::run::RunResult = serde_json::from_slice(&output.stdout).unwrap();

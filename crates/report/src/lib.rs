@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`terminal`] for text, at [`page`] for HTML.
 
+pub mod audit;
 pub mod measured;
 pub mod page;
 pub mod series;

@@ -81,6 +81,7 @@ mod tests {
             disturbance: Vec::new(),
             sustained_peak: None,
             not_measured: Vec::new(),
+            audits: Vec::new(),
         };
         assert_eq!(lines(&result), "");
         result.aggregate.launcher_cpu_s = Some(0.25);

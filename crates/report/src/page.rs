@@ -3,6 +3,7 @@
 //! What can be said without a chart is in the page as text and tables; the charts are drawn by the
 //! scripts of `assets/` from data in a block of their own (`script`).
 
+mod audit;
 mod cards;
 mod comparison;
 mod facts;
@@ -19,6 +20,7 @@ mod trust;
 use std::collections::BTreeMap;
 
 use minijinja::{Environment, context};
+use results::audit::NodeAudit;
 use results::compare::Comparison;
 use results::node::NodeRecord;
 use results::run::{self, Event, RunDirectory, RunPlan, RunResult};
@@ -47,6 +49,8 @@ pub struct Run {
     pub samples: BTreeMap<String, Vec<Sample>>,
     /// What the nodes are that were sampled.
     pub nodes: Vec<NodeRecord>,
+    /// What the audits of the nodes found; none in runs of earlier versions.
+    pub audits: Vec<NodeAudit>,
 }
 
 impl Run {
@@ -70,6 +74,7 @@ impl Run {
             steps,
             samples,
             nodes,
+            audits: directory.audits()?,
         })
     }
 }
@@ -94,9 +99,10 @@ const NOTICES: &str = concat!(
      \"Source\". Licensed under the SIL Open Font License, Version 1.1 (http://scripts.sil.org/OFL)."
 );
 
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("tables.html", include_str!("../templates/tables.html")),
     ("run.html", include_str!("../templates/run.html")),
+    ("findings.html", include_str!("../templates/findings.html")),
     ("chart.html", include_str!("../templates/chart.html")),
     ("series.html", include_str!("../templates/series.html")),
     ("table.html", include_str!("../templates/table.html")),
@@ -137,6 +143,8 @@ pub fn run(run: &Run) -> String {
         title => format!("{} on {}", run.plan.suite, run.plan.node),
         head => facts::head(run),
         verdict => cards::verdict(run),
+        relieving => audit::relieving(&run.result.verdict),
+        audits => audit::all(run),
         figures => cards::figures(run),
         panels => panels.iter().map(|panel| tables::of_panel(panel, &bins)).collect::<Vec<_>>(),
         resolution => bins.resolution(),

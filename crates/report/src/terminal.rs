@@ -9,7 +9,7 @@ use results::table::Table;
 use results::tables;
 
 use crate::table::{add, wrapped};
-use crate::{measured, table, verdict};
+use crate::{audit, measured, table, verdict};
 
 /// Rows of a series over time that a terminal has room for.
 const SERIES_ROWS: usize = 24;
@@ -29,7 +29,8 @@ pub fn run(plan: &RunPlan, result: &RunResult, samples: &[(String, Vec<Sample>)]
         .iter()
         .any(|job| job.node != plan.node || job.batch > 1);
     all.retain(|table| match &*table.id {
-        "job-runtimes" | "wall-and-system" => false,
+        // The audit has a form of its own here.
+        "job-runtimes" | "wall-and-system" | "audit" => false,
         "scalability" | "slowest-per-node" => several,
         "sizes" => table.rows.len() <= SIZES_ROWS,
         _ => true,
@@ -38,6 +39,11 @@ pub fn run(plan: &RunPlan, result: &RunResult, samples: &[(String, Vec<Sample>)]
     for table in &all {
         out.push('\n');
         out.push_str(&table::text(table));
+    }
+    let audits = audit::text(&result.audits);
+    if !audits.is_empty() {
+        out.push('\n');
+        out.push_str(&audits);
     }
     let measured = measured::lines(result);
     if !measured.is_empty() {

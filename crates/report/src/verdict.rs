@@ -3,6 +3,7 @@
 use results::run::{Limit, Requirement, Verdict};
 use results::verdict::figure;
 
+use crate::audit;
 use crate::table::wrapped;
 
 /// The verdict, its two parts, and each requirement of the part that was judged with figure, limit, source
@@ -56,6 +57,7 @@ pub fn text(verdict: &Verdict) -> String {
     if let Some(limit) = &verdict.limited_by {
         lines.push(String::new());
         lines.extend(wrapped(&format!("Limited by: {}", limited_by(limit)), 100));
+        lines.extend(relieving(limit));
     }
     if !verdict.thresholds.is_empty() && !verdict.demonstration {
         lines.push(format!("By: {}", verdict.thresholds));
@@ -156,6 +158,23 @@ fn requirement(one: &Requirement, verdict: &Verdict) -> Vec<String> {
     };
     more(format!("{}{date}", one.source));
     lines
+}
+
+/// Failing rules of the audit that relieve a limit.
+fn relieving(limit: &Limit) -> Vec<String> {
+    if limit.rules.is_empty() {
+        return Vec::new();
+    }
+    let head = format!(
+        "  failing rules of the audit that bear on {}:",
+        limit.scarce.join(", ")
+    );
+    let rules = audit::relieving(&limit.rules).into_iter();
+    let rules = rules.flat_map(|text| {
+        let lines = wrapped(&text, 92).into_iter().enumerate();
+        lines.map(|(at, line)| format!("    {}{line}", if at == 0 { "" } else { "  " }))
+    });
+    std::iter::once(head).chain(rules).collect()
 }
 
 pub(crate) fn limited_by(limit: &Limit) -> String {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use results::assemble::{assemble, samples};
+use results::audit::{AuditFinding, NodeAudit};
 use results::compare::{Side, compare};
 use results::reference::{documents, find};
 use results::run::{Limit, RunDirectory};
@@ -85,6 +86,19 @@ fn a_failed_verdict_names_what_limited_and_what_relieves_it() {
         name: "bond0 of n1".to_owned(),
         evidence: "97 % of the link's speed used on average".to_owned(),
         relief: "faster or more links (bonding, nconnect), or more nodes".to_owned(),
+        node: Some("n1".to_owned()),
+        scarce: vec!["network".to_owned()],
+        rules: vec![AuditFinding {
+            id: "NET-001".to_owned(),
+            subject: Some("bond0".to_owned()),
+            result: "fail".to_owned(),
+            severity: "medium".to_owned(),
+            title: "Jumbo frames on the way to the array".to_owned(),
+            expected: "at least 9000".to_owned(),
+            running: Some("1500".to_owned()),
+            ..AuditFinding::default()
+        }],
+        ..Limit::default()
     };
     let evidence = Evidence {
         saturating: true,
@@ -102,6 +116,42 @@ fn a_failed_verdict_names_what_limited_and_what_relieves_it() {
     };
     let verdict = judge(&evidence, &Thresholds::published());
     insta::assert_snapshot!(report::verdict::text(&verdict));
+}
+
+#[test]
+fn an_audit_says_what_is_to_be_looked_at() {
+    let finding = |id: &str, result: &str, subject: Option<&str>, directories: Option<&[&str]>| {
+        AuditFinding {
+            id: id.to_owned(),
+            result: result.to_owned(),
+            severity: "high".to_owned(),
+            title: format!("What {id} asks for"),
+            subject: subject.map(str::to_owned),
+            directories: directories.map(|all| all.iter().map(|one| (*one).to_owned()).collect()),
+            running: Some("128".to_owned()),
+            expected: "at least 15360".to_owned(),
+            ..AuditFinding::default()
+        }
+    };
+    let mut audit = NodeAudit {
+        node: "n1".to_owned(),
+        took_s: 0.42,
+        not_read: vec!["lctl".to_owned()],
+        counts: [("fail".to_owned(), 17), ("pass".to_owned(), 40)].into(),
+        findings: vec![
+            finding("NFS-101", "fail", Some("/sas"), Some(&["data", "output"])),
+            finding("NFS-101", "fail", Some("/home"), Some(&[])),
+            finding("VM-105", "conflict", None, None),
+        ],
+        ..NodeAudit::default()
+    };
+    let more =
+        (0..14).map(|number| finding(&format!("NET-{number:03}"), "warn", Some("eth0"), None));
+    audit.findings.extend(more);
+    insta::assert_snapshot!(report::audit::text(&[audit.clone()]));
+    audit.findings.clear();
+    audit.not_read.clear();
+    insta::assert_snapshot!(report::audit::text(&[audit]));
 }
 
 #[test]

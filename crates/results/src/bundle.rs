@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::audit::NodeAudit;
 use crate::run::{Error, RunDirectory};
 
 /// Names that are replaced, longest first.
@@ -51,6 +52,13 @@ impl Replacements {
                 }
             }
             hosts.push(node);
+        }
+        for audit in directory.audits()? {
+            let names = audited(&audit);
+            hosts.extend(names.hosts);
+            sources.extend(names.sources);
+            paths.extend(names.paths);
+            hosts.push(audit.node);
         }
         let mut all: BTreeMap<String, String> = BTreeMap::new();
         for (kind, names) in [
@@ -106,6 +114,63 @@ impl Replacements {
         }
         out
     }
+}
+
+/// Names that findings of an audit tell.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Audited {
+    hosts: Vec<String>,
+    sources: Vec<String>,
+    paths: Vec<String>,
+}
+
+/// Folders that every system has: paths below them tell nothing, and their own names stay.
+const EVERYBODYS: [&str; 14] = [
+    "/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/opt", "/proc", "/run", "/sys", "/tmp",
+    "/usr", "/var",
+];
+
+/// Below these are files of the system, whose names are the same everywhere.
+const SYSTEM: [&str; 7] = [
+    "/dev/", "/etc/", "/lib/", "/proc/", "/run/", "/sys/", "/usr/",
+];
+
+/// Mounts of servers, their hosts, and paths in what an audit found.
+fn audited(audit: &NodeAudit) -> Audited {
+    let mut names = Audited::default();
+    for one in &audit.findings {
+        // The subject of a path is its role and the path.
+        let texts = [
+            one.subject.as_ref(),
+            one.running.as_ref(),
+            one.persisted.as_ref(),
+        ];
+        let texts = texts.into_iter().flatten().chain(&one.evidence);
+        let apart = |letter: char| letter.is_whitespace() || ",;()=\"'".contains(letter);
+        for word in texts.flat_map(|text| text.split(apart)) {
+            match word.split_once(":/") {
+                Some((host, export)) if !host.is_empty() && !host.contains('/') => {
+                    names.hosts.push(host.trim_matches(['[', ']']).to_owned());
+                    names.sources.push(format!("{host}:/{export}"));
+                }
+                _ => {
+                    // A line of a file: `/etc/fstab:12`.
+                    let path = word
+                        .split(':')
+                        .next()
+                        .unwrap_or_default()
+                        .trim_end_matches('/');
+                    let is_own = path.starts_with('/')
+                        && !EVERYBODYS.contains(&path)
+                        && !SYSTEM.iter().any(|system| path.starts_with(system));
+                    if is_own {
+                        names.paths.push(path.to_owned());
+                    }
+                }
+            }
+        }
+    }
+    names
 }
 
 /// Names that are no words of ours or everybody's: `none` and `tmpfs` are mounted everywhere.
@@ -211,6 +276,28 @@ fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_audit_tells_servers_and_paths_of_others() {
+        let finding = crate::audit::AuditFinding {
+            subject: Some("saswork /sas work/".to_owned()),
+            running: Some("/home2 holds sasdata, mounted from nas02:/ifs/home".to_owned()),
+            persisted: Some("rw,hard (/etc/fstab:12)".to_owned()),
+            evidence: vec![
+                "/proc/self/mountinfo:6".to_owned(),
+                "[fd00::2]:/x".to_owned(),
+            ],
+            ..crate::audit::AuditFinding::default()
+        };
+        let audit = NodeAudit {
+            findings: vec![finding],
+            ..NodeAudit::default()
+        };
+        let names = audited(&audit);
+        assert_eq!(names.hosts, ["nas02", "fd00::2"]);
+        assert_eq!(names.sources, ["nas02:/ifs/home", "[fd00::2]:/x"]);
+        assert_eq!(names.paths, ["/sas", "/home2"]);
+    }
 
     fn replaced(text: &str) -> String {
         let names = [

@@ -1,5 +1,6 @@
 //! Runs side by side: ratios by job and of all jobs together, and what of them is noise.
 
+mod audits;
 mod shown;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,8 @@ use crate::table::Unit;
 
 /// Jobs of papers, printed in whole seconds, have no ratio below this.
 const PAPER_REAL_S_MIN: f64 = 10.0;
+
+pub use audits::FindingDiffers;
 
 /// How intervals come about, for whoever reads them.
 pub const METHOD: &str = "95 % interval of the ratio of geometric means by Student's t on the logarithms, \
@@ -36,6 +39,8 @@ pub struct Comparison {
     pub jobs: Vec<Compared>,
     /// All jobs together.
     pub aggregate: Vec<Compared>,
+    /// What the audits of the sides' nodes say differently; empty if fewer than two were audited.
+    pub findings: Vec<FindingDiffers>,
     /// What it comes to, a sentence each, the most important first.
     pub statements: Vec<String>,
     /// What makes the sides differ beside storage, and what else calls for care, a sentence each.
@@ -79,6 +84,7 @@ pub fn compare(sides: &[Side]) -> Comparison {
     let all: Vec<Vec<Repeat>> = sides.iter().map(repeats).collect();
     let jobs = jobs(sides, &all);
     let aggregate = aggregate(&all);
+    let findings = audits::differing(sides);
     let mut comparison = Comparison {
         sides: sides
             .iter()
@@ -88,7 +94,8 @@ pub fn compare(sides: &[Side]) -> Comparison {
         jobs,
         aggregate,
         statements: Vec::new(),
-        differences: differences(sides, &all),
+        differences: differences(sides, &all, &findings),
+        findings,
         method: METHOD,
     };
     comparison.statements = shown::statements(&comparison);
@@ -322,7 +329,7 @@ fn differ_in_jobs(all: &[Vec<Repeat>]) -> bool {
 }
 
 /// What else than storage sets the sides apart.
-fn differences(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<String> {
+fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers]) -> Vec<String> {
     let mut found = Vec::new();
     let base = sides.first().and_then(|side| side.runs.first());
     let others = sides
@@ -345,8 +352,15 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<String> {
             );
         }
         if !base.configuration.is_empty() && !other.configuration.is_empty() {
-            found.extend(settings(label, base, other));
+            found.extend(settings(label, base, other, findings.is_empty()));
         }
+    }
+    if !findings.is_empty() {
+        let rules: Vec<&str> = findings.iter().map(|one| one.rule.as_str()).collect();
+        found.push(format!(
+            "the audits of the nodes differ in {}",
+            rules.join(" ")
+        ));
     }
     if differ_in_jobs(all) {
         found.push("the sides have different jobs, or some did not finish".to_owned());
@@ -372,7 +386,7 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<String> {
     found
 }
 
-fn settings(label: &str, base: &Subject, other: &Subject) -> Vec<String> {
+fn settings(label: &str, base: &Subject, other: &Subject, same_nodes: bool) -> Vec<String> {
     let names: BTreeSet<&String> = base
         .configuration
         .keys()
@@ -393,7 +407,7 @@ fn settings(label: &str, base: &Subject, other: &Subject) -> Vec<String> {
             )
         })
         .collect();
-    if changed.is_empty() {
+    if changed.is_empty() && same_nodes {
         changed.push(format!(
             "{label} and the first side are of the same configuration: what differs is noise, or something \
              that runs do not record"

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::audit::NodeAudit;
 use crate::run::{ChannelResult, JobResult, RunPlan, RunResult};
 use crate::statistics::summarize;
 
@@ -40,6 +41,8 @@ pub struct Subject {
     pub slowest: Option<Slowest>,
     /// Why its figures are to be taken with care, a sentence each.
     pub cautions: Vec<String>,
+    /// What the audits of its nodes found; empty if none was audited.
+    pub audits: Vec<NodeAudit>,
 }
 
 /// Figures of all jobs together. From the jobs where they are known, otherwise as printed.
@@ -207,6 +210,7 @@ impl Subject {
             figures,
             slowest: slowest(&result.jobs),
             cautions: cautions(plan, result),
+            audits: Vec::new(),
         }
     }
 }

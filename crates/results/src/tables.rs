@@ -3,6 +3,7 @@
 //! Each function gives one table, or none if nothing it shows was measured. What is absent in one of
 //! several runs is an absent cell.
 
+mod audits;
 mod channels;
 mod jobs;
 pub mod logs;
@@ -15,6 +16,7 @@ use crate::sample::Sample;
 use crate::subject::Subject;
 use crate::table::Table;
 
+pub use audits::audits;
 pub use channels::{calibration, channels, totals};
 pub(crate) use jobs::time_unit;
 pub use jobs::{drift, failed_operations, job_details, job_runtimes};
@@ -45,6 +47,7 @@ pub fn of_run(plan: &RunPlan, result: &RunResult, samples: &[(String, Vec<Sample
         sizes(&plan.sizes),
         calibration(one),
         throughput(samples),
+        audits(result),
     ];
     always.into_iter().chain(shown).flatten().collect()
 }

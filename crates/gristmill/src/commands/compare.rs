@@ -84,7 +84,10 @@ fn subject(path: &Path) -> Result<Subject> {
     let explain = || format!("failed to read the run {}", path.display());
     let plan = directory.plan().with_context(explain)?;
     let result = assemble(&directory).with_context(explain)?;
-    Ok(Subject::of_run(&plan, &result))
+    Ok(Subject {
+        audits: directory.audits().with_context(explain)?,
+        ..Subject::of_run(&plan, &result)
+    })
 }
 
 /// The name of the directory, which people choose, and how many more there are.

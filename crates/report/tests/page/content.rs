@@ -31,6 +31,15 @@ fn nothing_in_a_run_breaks_out_of_its_place() {
     run.result.jobs[0].name.clone_from(&hostile);
     run.result.jobs[0].findings.push(hostile.clone());
     run.result.verdict.reason.clone_from(&hostile);
+    let audit = &mut run.audits[0];
+    audit.node.clone_from(&hostile);
+    audit.not_read.push(hostile.clone());
+    for finding in &mut audit.findings {
+        finding.title.clone_from(&hostile);
+        finding.subject = Some(hostile.clone());
+        finding.running = Some(hostile.clone());
+        finding.why.clone_from(&hostile);
+    }
     run.result
         .channels
         .insert(hostile.clone(), ChannelResult::default());
@@ -73,6 +82,31 @@ fn nothing_in_a_run_breaks_out_of_its_place() {
             3
         );
     });
+}
+
+#[test]
+fn an_audit_shows_what_is_to_be_looked_at_and_folds_the_rest() {
+    let mut run = synthetic::run(5, 20);
+    let text = page::run(&run);
+    assert!(text.contains("Failing rules of the audit that bear on it:"));
+    assert!(text.contains("2 fail, 1 hold now and not after the next boot, or contradict, 1 warn"));
+    crate::check(&run, (390, 844), "light", |browser| {
+        let mut count = |of: &str| {
+            let visible = "filter(one => one.checkVisibility()).length";
+            browser.run(&format!("[...document.querySelectorAll('{of}')].{visible}"))
+        };
+        assert_eq!(count(".relief li"), 1);
+        assert_eq!(count("#audit .audited li"), 3);
+    });
+    // The same finding of a mount that the run does not use is folded, like what is well or unknown.
+    let folded = text
+        .split("<details>")
+        .filter(|part| part.contains("class=\"audited\""))
+        .count();
+    assert_eq!(folded, 2, "before the first fold, and in one");
+    assert!(text.contains("What is unknown, waived or as it should be: 90"));
+    run.audits.clear();
+    assert!(!page::run(&run).contains("id=\"audit\""));
 }
 
 #[test]

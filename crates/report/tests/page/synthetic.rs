@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use report::page::Run;
+use results::audit::NodeAudit;
 use results::node::NodeRecord;
 use results::run::{Event, RunPlan, RunResult};
 use results::sample::Sample;
@@ -104,6 +105,7 @@ pub fn run(jobs: usize, seconds: usize) -> Run {
         steps,
         samples: BTreeMap::from([("grid01".to_owned(), samples)]),
         nodes: vec![node()],
+        audits: vec![audit()],
     }
 }
 
@@ -126,6 +128,55 @@ fn node() -> NodeRecord {
         "work": {"mount_point": "/saswork", "kind": "xfs", "source": "/dev/md0", "devices": ["md0", "nvme0n1",
             "nvme1n1"]}},
         "not_measured": ["the speed of the link of eth1: the interface does not tell"]}),
+    )
+}
+
+/// What is wrong with a mount of the run, with one of others, and with the host; the rest passes or is
+/// unknown.
+pub fn audit() -> NodeAudit {
+    let finding = |id: &str, result: &str, title: &str, more: &Value| {
+        let mut value = json!({"id": id, "result": result, "severity": "high", "title": title,
+            "bottleneck": ["reads"], "expected": "at least 15360", "running": "128",
+            "why": "SAS reads large files from start to end."});
+        for (key, of) in more.as_object().expect("an object") {
+            value[key] = of.clone();
+        }
+        value
+    };
+    let ahead = |subject: &str, directories: &[&str]| {
+        let more = json!({"subject": subject, "directories": directories});
+        finding("NFS-101", "fail", "NFS: read ahead 15 MiB", &more)
+    };
+    let mut findings = vec![
+        ahead("/sasdata", &["data", "output"]),
+        ahead("/home", &[]),
+        finding(
+            "VM-105",
+            "conflict",
+            "Keep vm.swappiness between 1 and 30",
+            &json!({"severity": "medium"}),
+        ),
+        finding(
+            "VM-001",
+            "warn",
+            "Let 40 % of memory be dirty",
+            &json!({"severity": "medium"}),
+        ),
+    ];
+    for number in 0..90 {
+        let result = if number % 3 == 0 { "unknown" } else { "pass" };
+        let id = format!("NET-{number:03}");
+        findings.push(finding(
+            &id,
+            result,
+            "Send buffers up to 64 MiB",
+            &json!({}),
+        ));
+    }
+    made(
+        json!({"schema": "gristmill-run-audit/1", "node": "grid01", "took_s": 0.6,
+        "counts": {"fail": 2, "conflict": 1, "warn": 1, "unknown": 30, "pass": 60, "not_applicable": 210},
+        "findings": findings}),
     )
 }
 
@@ -163,7 +214,11 @@ fn verdict() -> Value {
         "capability": {"result": "fail", "reason": reason},
         "feeding": {"result": "not_shown", "reason": "a saturating load does not show whether jobs are held back"},
         "limited_by": {"kind": "server", "name": "isilon:/ifs/sasdata",
-            "relief": "more nodes of the array, or more mounts",
+            "relief": "more nodes of the array, or more mounts", "node": "grid01", "scarce": ["reads"],
+            "directories": ["data", "output"],
+            "rules": [{"id": "NFS-101", "subject": "/sasdata", "directories": ["data", "output"],
+                "result": "fail", "severity": "high", "title": "NFS: read ahead 15 MiB",
+                "expected": "at least 15360", "running": "128"}],
             "evidence": "its calls took 94 % of the time in which jobs were blocked"},
         "requirements": [
             requirement("capability", "throughput-per-core", total, 118.4, ("required", 100.0), "pass"),

@@ -119,7 +119,31 @@ impl Comparison {
                 self.sides[0].label, self.method
             ));
         }
+        all.extend(self.audits());
         all
+    }
+
+    /// What the audits say differently.
+    fn audits(&self) -> Option<Table> {
+        let columns = ["Rule", "Severity", "Where"].map(|title| (title, Unit::Text));
+        let mut table = Table::new(
+            "compare-audit",
+            "Findings of the audits that differ",
+            &columns,
+        );
+        let sides = self.sides.iter().map(|side| &*side.label);
+        for title in sides.chain(["What should be so"]) {
+            table.columns.push(Column::new(title, Unit::Text));
+        }
+        for one in &self.findings {
+            let places = one.places.join(", ");
+            let mut cells = [&one.rule, &one.severity, &places].map(Cell::text).to_vec();
+            let answers = one.answers.iter();
+            cells.extend(answers.map(|answer| Cell::text(answer.as_deref().unwrap_or("-"))));
+            cells.push(Cell::text(&one.title));
+            table.row(cells);
+        }
+        (!table.rows.is_empty()).then_some(table)
     }
 
     fn table(&self, id: &str, title: &str, what: &str, rows: &[Compared]) -> Table {

@@ -44,17 +44,19 @@ fn what(limit: &Limit) -> &str {
 
 fn directories(limit: &Limit, record: Option<&NodeRecord>) -> Vec<String> {
     let what = what(limit);
-    let is_behind = |name: &str, system: &FileSystemRecord| match &*limit.kind {
+    if limit.kind == "channel" {
+        return vec![directory(what).to_owned()];
+    }
+    let is_behind = |system: &FileSystemRecord| match &*limit.kind {
         "cpu" => true,
         "device" => system.devices.iter().any(|device| device == what),
         "server" => system.mount_point == what,
         // What is in memory goes over no link, nor what is on devices of the node.
         "link" => system.devices.is_empty() && !matches!(&*system.kind, "tmpfs" | "ramfs"),
-        "channel" => name == directory(what),
         _ => false,
     };
     let all = record.iter().flat_map(|record| &record.file_systems);
-    all.filter(|(name, system)| is_behind(name, system))
+    all.filter(|(_, system)| is_behind(system))
         .map(|(name, _)| name.clone())
         .collect()
 }
@@ -72,11 +74,8 @@ fn scarce(
         _ => BTreeSet::new(),
     };
     if matches!(&*limit.kind, "device" | "server" | "channel") {
-        let behind = |name: &str| limit.directories.iter().any(|one| one == directory(name));
-        let is_it = |name: &str| limit.kind == "channel" && name == what(limit);
-        let behind = channels
-            .iter()
-            .filter(|(name, _)| behind(name) || is_it(name));
+        let is_behind = |name: &str| limit.directories.iter().any(|one| one == directory(name));
+        let behind = channels.iter().filter(|(name, _)| is_behind(name));
         found.extend(of_channels(behind.map(|(_, channel)| channel)));
     }
     if memory_stalls(limit, samples) {
