@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::data::DataArgs;
 use crate::commands::iotest::IotestArgs;
+use crate::commands::probe::{ProbeArgs, ProbePeerArgs};
 use crate::sizes;
 
 /// What `--version` prints after the name, and runs record.
@@ -52,6 +53,11 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Measure what directories move when one stream for each core writes, reads and copies large files
     Iotest(IotestArgs),
+    /// Show what a file system does with locks, caches, small files and other clients, by small experiments
+    Probe(ProbeArgs),
+    /// Take part in the experiments of another process
+    #[command(hide = true)]
+    ProbePeer(ProbePeerArgs),
     /// Hold a host's settings against published advice; what fails comes with what to do
     Audit(Box<AuditArgs>),
     /// Put an event, such as a failover, on the timeline of a run that is on its way

@@ -27,6 +27,8 @@ fn main() -> ExitCode {
         Verb::Stage(args) => commands::stage::run(&args),
         Verb::Mark(args) => commands::mark::run(&args),
         Verb::Iotest(args) => commands::iotest::run(&args),
+        Verb::Probe(args) => commands::probe::run(&args),
+        Verb::ProbePeer(args) => commands::probe::peer(&args),
         Verb::Audit(args) => commands::audit::run(&args),
         Verb::Clean(args) => commands::clean::run(&args),
         Verb::Data(args) => commands::data::run(&args),

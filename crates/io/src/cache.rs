@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::Advice;
 use rustix::io::{Errno, ReadWriteFlags};
 
-use crate::cachestat;
+use crate::{cachestat, mincore};
 
 /// Places looked at per file when the cached share is measured.
 const SAMPLES: u64 = 2048;
@@ -36,9 +36,57 @@ pub fn evict(path: &Path) -> io::Result<()> {
 /// own (overlay, FUSE).
 const UNTOLD: [i64; 4] = [0x0102_1994, 0x8584_58f6, 0x794c_7630, 0x6573_5546];
 
+/// Keeps files in memory: nothing is evicted, and nothing else is behind it.
+const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+/// Its files are open elsewhere: only a mapping leads to their pages.
+const OVERLAY: i64 = 0x794c_7630;
+
+/// What of a file is in the page cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pages {
+    /// Pages that are.
+    pub cached: u64,
+    /// Pages of the file.
+    pub all: u64,
+}
+
+impl Pages {
+    /// 0 to 1.
+    pub fn share(self) -> f64 {
+        (self.cached as f64 / self.all as f64).min(1.0)
+    }
+}
+
+/// Pages of a file that the page cache of this host keeps for its file system, whatever is below that; `None`
+/// where files are in memory anyhow, or the file is empty. It leaves the cache as it is. The caller must own the
+/// file, or be able to write to it.
+pub fn pages(path: &Path) -> io::Result<Option<Pages>> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let kind = rustix::fs::fstatfs(&file)?.f_type;
+    if length == 0 || IN_MEMORY.contains(&kind) {
+        return Ok(None);
+    }
+    let cached = if kind == OVERLAY {
+        mincore::pages(&file, length)?
+    } else {
+        match cachestat::pages(&file) {
+            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+                mincore::pages(&file, length)?
+            }
+            other => other?,
+        }
+    };
+    let all = length.div_ceil(rustix::param::page_size() as u64);
+    Ok(Some(Pages { cached, all }))
+}
+
 /// Share of a file's bytes that are in the page cache of this host, 0 to 1; `None` where that cannot be told
 /// or the file is empty. Asked of the kernel where it can be (`cachestat`), which leaves the cache as it is;
-/// else from evenly spread samples (`preadv2` with `RWF_NOWAIT`), for which kernels may read ahead.
+/// else from a mapping (`mincore`, for files
+/// that the caller may write), else from evenly spread samples (`preadv2` with `RWF_NOWAIT`), for which kernels may
+/// read ahead.
 pub fn cached_share(path: &Path) -> io::Result<Option<f64>> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
@@ -51,11 +99,19 @@ pub fn cached_share(path: &Path) -> io::Result<Option<f64>> {
             let share = pages as f64 / length.div_ceil(page_bytes) as f64;
             Ok(Some(share.min(1.0)))
         }
+        Err(error) if error.raw_os_error() == Some(libc::ENOSYS) && is_writable(path) => {
+            let all = length.div_ceil(rustix::param::page_size() as u64);
+            Ok(Some(mincore::pages(&file, length)? as f64 / all as f64))
+        }
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
             sampled_share(&file, length)
         }
         Err(other) => Err(other),
     }
+}
+
+fn is_writable(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
 fn sampled_share(file: &File, length: u64) -> io::Result<Option<f64>> {
@@ -107,11 +163,25 @@ mod tests {
     }
 
     #[test]
+    fn a_mapping_says_what_the_kernel_says() {
+        let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+        let path = directory.path().join("a");
+        fs::write(&path, vec![1; (8 << 20) + 1]).unwrap();
+        let mapped = || mincore::pages(&File::open(&path).unwrap(), (8 << 20) + 1).unwrap();
+        let told = || pages(&path).unwrap().unwrap();
+        assert_eq!((told().cached, mapped()), (told().all, told().all));
+        evict(&path).unwrap();
+        assert_eq!(told().cached, mapped());
+        assert!(told().share() < 0.5, "{:?}", told());
+    }
+
+    #[test]
     fn what_lies_in_memory_is_not_told() {
         if let Ok(directory) = tempfile::tempdir_in("/dev/shm") {
             let path = directory.path().join("a");
             fs::write(&path, [1; 4096]).unwrap();
             assert_eq!(cached_share(&path).unwrap(), None);
+            assert_eq!(pages(&path).unwrap(), None);
         }
     }
 }

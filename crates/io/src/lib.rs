@@ -14,6 +14,7 @@ mod cachestat;
 pub mod errno;
 pub mod latencies;
 pub mod live;
+mod mincore;
 pub mod process;
 pub mod real;
 mod ticks;

@@ -242,9 +242,17 @@ pub fn cpu_of(process_id: u32) -> Option<Duration> {
 /// Bytes that this process made dirty and that never had to be written, since their files were
 /// removed or cut off first (/proc/self/io).
 pub fn cancelled_write_bytes() -> Option<u64> {
+    own_io("cancelled_write_bytes:")
+}
+
+/// Bytes that devices read for this process, read-ahead included (/proc/self/io).
+pub fn device_read_bytes() -> Option<u64> {
+    own_io("read_bytes:")
+}
+
+fn own_io(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
-    let mut lines = text.lines();
-    let value = lines.find_map(|line| line.strip_prefix("cancelled_write_bytes:"))?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     value.trim().parse().ok()
 }
 

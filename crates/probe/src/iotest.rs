@@ -6,7 +6,7 @@
 //! stream ends (`fdatasync`). Before a phase that reads, files are evicted from the page cache, and it is
 //! checked that they are out of it.
 
-mod blocks;
+pub(crate) mod blocks;
 mod counters;
 mod outcome;
 mod stream;

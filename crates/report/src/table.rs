@@ -105,7 +105,7 @@ pub(crate) fn add(out: &mut String, line: &str) {
 }
 
 /// Lines of at most so many characters, broken at blanks.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

@@ -2,18 +2,16 @@
 
 mod text;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use base::units::parse_size;
-use bench::marker::{self, Holds};
 use clap::{Args, ValueEnum};
 use probe::iotest::{self, Content, Options, Outcome, Phase, Place, iotest};
 use serde_json::json;
 
+use super::room::Room;
 use super::run::stop_on_signals;
 use crate::exit::Exit;
 use crate::ui;
@@ -99,7 +97,7 @@ pub fn run(args: &IotestArgs) -> Result<Exit> {
     let rooms = args
         .directories
         .iter()
-        .map(|directory| Room::make(directory));
+        .map(|directory| Room::make(directory, "iotest"));
     let rooms: Vec<Room> = rooms.collect::<Result<_>>()?;
     let options = options(args, &host, &rooms)?;
     let mut last = None;
@@ -162,7 +160,7 @@ fn options(args: &IotestArgs, host: &Host, rooms: &[Room]) -> Result<Options> {
         );
     }
     Ok(Options {
-        places: rooms.iter().map(|room| room.place.clone()).collect(),
+        places: rooms.iter().map(place).collect(),
         streams: args.streams.unwrap_or(host.cores) as usize,
         phases,
         time: Duration::from_secs(args.seconds.into()),
@@ -178,47 +176,19 @@ fn options(args: &IotestArgs, host: &Host, rooms: &[Room]) -> Result<Options> {
     })
 }
 
+fn place(room: &Room) -> Place {
+    Place {
+        directory: room.directory.clone(),
+        folder: room.folder.clone(),
+    }
+}
+
 const fn phase_of(phase: PhaseArg) -> Phase {
     match phase {
         PhaseArg::Write => Phase::Write,
         PhaseArg::Read => Phase::Read,
         PhaseArg::Mixed => Phase::Mixed,
         PhaseArg::Copy => Phase::Copy,
-    }
-}
-
-/// A folder of the test, which goes when the test does.
-struct Room {
-    place: Place,
-    _in_use: marker::InUse,
-}
-
-impl Room {
-    fn make(directory: &Path) -> Result<Self> {
-        if !directory.is_dir() {
-            bail!("{} is not a directory", directory.display());
-        }
-        let folder = directory.join(format!("gristmill-iotest-{}", process::id()));
-        let in_use = marker::make(&folder, Holds::Test);
-        let in_use = in_use.with_context(|| format!("failed to make {}", folder.display()))?;
-        Ok(Self {
-            place: Place {
-                directory: directory.to_owned(),
-                folder,
-            },
-            _in_use: in_use,
-        })
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.place.folder) {
-            let path = self.place.folder.display();
-            ui::say(&format!(
-                "{path} could not be removed ({error}): gristmill clean removes it"
-            ));
-        }
     }
 }
 

@@ -35,7 +35,7 @@ impl Content {
 }
 
 /// The blocks of a stream.
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     content: Content,
     block_bytes: usize,
     stream: u64,
@@ -43,7 +43,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn new(content: Content, block_bytes: usize, stream: u64) -> Self {
+    pub(crate) fn new(content: Content, block_bytes: usize, stream: u64) -> Self {
         let bytes = block_bytes * POOL;
         let numbers = Stream::new(stream);
         let pool = match content {
@@ -67,12 +67,12 @@ impl Blocks {
     }
 
     /// Bytes of a block.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.block_bytes
     }
 
     /// The block that belongs at a place of the file, counted in blocks.
-    pub(super) fn block(&mut self, number: u64) -> &[u8] {
+    pub(crate) fn block(&mut self, number: u64) -> &[u8] {
         let kept = (self.pool.len() / self.block_bytes) as u64;
         let place = usize::try_from(number % kept).unwrap_or(0) * self.block_bytes;
         let block = &mut self.pool[place..place + self.block_bytes];
@@ -87,7 +87,7 @@ impl Blocks {
     }
 
     /// Whether this was read from there.
-    pub(super) fn belongs(&self, number: u64, block: &[u8]) -> bool {
+    pub(crate) fn belongs(&self, number: u64, block: &[u8]) -> bool {
         let mut parts = block.chunks(STAMPED_BYTES).enumerate();
         match self.content {
             Content::Zeros => true,
