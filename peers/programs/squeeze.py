@@ -9,9 +9,13 @@ import zlib
 CHUNK, UNIT = 128 << 10, 8 << 10
 
 
-def left(chunk):
+def packed_bytes(block):
     packer = zlib.compressobj(6, zlib.DEFLATED, -15)
-    packed = min(len(packer.compress(chunk) + packer.flush()), len(chunk))
+    return min(len(packer.compress(block) + packer.flush()), len(block))
+
+
+def left(chunk):
+    packed = packed_bytes(chunk)
     units = -(-max(packed, -(-len(chunk) // 8)) // UNIT)
     return packed, min(units * UNIT, len(chunk))
 
@@ -23,10 +27,11 @@ def main(path):
     result = {
         "bytes": len(data),
         "deflate": sum(packed for packed, _ in chunks),
+        "deflate_4k": sum(packed_bytes(data[at : at + 4096]) for at in range(0, len(data), 4096)),
         "stored": sum(stored for _, stored in chunks),
         "distinct": {},
     }
-    for size in 8 << 10, 16 << 10, 128 << 10:
+    for size in 4 << 10, 8 << 10, 128 << 10:
         blocks = {}
         for at in range(0, len(data), size):
             block = data[at : at + size]

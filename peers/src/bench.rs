@@ -13,6 +13,7 @@ mod page;
 mod rowgroups;
 mod rowloop;
 mod sort;
+mod squeeze;
 
 use std::fs;
 use std::io::Read;
@@ -46,9 +47,11 @@ pub(crate) enum Subject {
     Iotest,
     /// Reading SAS logs
     Logs,
+    /// Finding duplicate blocks
+    Squeeze,
 }
 
-/// Arguments of `cargo xtask bench format`, `sort`, `engine`, `calibration`, `pace`, `iotest` and `logs`.
+/// Arguments of `cargo xtask bench format`, `sort`, `engine`, `calibration`, `pace`, `iotest`, `logs` and `squeeze`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// What is measured
@@ -116,7 +119,7 @@ impl Measured {
 pub(crate) fn run(options: &Options) -> Result<()> {
     if !matches!(
         options.subject,
-        Subject::Calibration | Subject::Pace | Subject::Iotest | Subject::Logs
+        Subject::Calibration | Subject::Pace | Subject::Iotest | Subject::Logs | Subject::Squeeze
     ) {
         crate::install::check_python()?;
     }
@@ -130,6 +133,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Subject::Format => groups::all(options.rows, &folder),
         Subject::Sort => sort::all(options.rows, &folder)?,
         Subject::Logs => logs::all(options.rows, &folder),
+        Subject::Squeeze => squeeze::all(options.rows, &folder),
         Subject::Engine => return engine::run(options, &folder, &commit),
         Subject::Calibration => return calibration::run(options, &folder, &commit),
         Subject::Pace => return pace::run(options, &folder, &commit),

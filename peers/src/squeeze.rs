@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use probe::squeeze::{BLOCKS_MAX, Options, Source, Squeezed, squeeze};
+use probe::squeeze::{Options, Source, Squeezed, squeeze};
 use recipe::Generator;
 use serde_json::Value;
 
@@ -58,34 +58,28 @@ fn rows(name: &str) -> Result<Vec<u8>> {
 fn compare(folder: &Path, name: &str, content: &Vec<u8>) -> Result<Vec<String>> {
     let options = Options {
         threads: 2,
-        sample_bytes: None,
-        duplicates: true,
-        blocks_max: BLOCKS_MAX,
+        rewrite: false,
+        ..Options::WHOLE
     };
     let source = Source {
         name: name.to_owned(),
         bytes: content.len() as u64,
         allocated_bytes: None,
+        is_data_set: false,
         content,
     };
-    let ours = squeeze(&[source], &options, &|_| {})?;
+    let ours = squeeze(&[source], &options, &|_| {});
     let theirs = of_zlib(&folder.join("squeeze.bin"), content)?;
     let number = |value: &Value| value.as_f64().context("no number");
     let bytes = content.len() as f64;
-    let shares = ours.shares.context("nothing was compressed")?;
     let mut findings = Vec::new();
-    for (what, found, expected) in [
-        (
-            "deflate",
-            shares.deflate * bytes,
-            number(&theirs["deflate"])?,
-        ),
-        (
-            "stored",
-            shares.deflate_stored * bytes,
-            number(&theirs["stored"])?,
-        ),
+    for (what, ratio) in [
+        ("deflate", "deflate_ratio"),
+        ("deflate_4k", "deflate_4k_ratio"),
+        ("stored", "deflate_stored_ratio"),
     ] {
+        let found = bytes * ours.share(ratio).context("nothing was compressed")?.value;
+        let expected = number(&theirs[what])?;
         println!(
             "squeeze {name}: {what} {found:.0} bytes, zlib {expected:.0} ({:+.2} %)",
             100.0 * (found / expected - 1.0)
@@ -104,10 +98,10 @@ fn distinct(name: &str, ours: &Squeezed, theirs: &Value) -> Result<Vec<String>> 
     for blocks in &ours.duplicates {
         let expected = theirs[blocks.block_bytes.to_string()].as_f64();
         let expected = expected.context("no number of different blocks")?;
-        if (blocks.distinct_bytes - expected).abs() > 0.5 {
+        if (blocks.distinct.bytes.value - expected).abs() > 0.5 {
             findings.push(format!(
                 "{name}: {} bytes in different blocks of {}, SHA-256 finds {expected}",
-                blocks.distinct_bytes, blocks.block_bytes
+                blocks.distinct.bytes.value, blocks.block_bytes
             ));
         }
     }

@@ -98,6 +98,12 @@ enum Subject {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Finding duplicate blocks; see peers/README.md for the arguments
+    Squeeze {
+        /// Handed on
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Reading SAS logs; see peers/README.md for the arguments
     Logs {
         /// Handed on
@@ -138,6 +144,7 @@ fn main() -> Result<()> {
                 Subject::Calibration { arguments } => ("calibration", arguments),
                 Subject::Pace { arguments } => ("pace", arguments),
                 Subject::Iotest { arguments } => ("iotest", arguments),
+                Subject::Squeeze { arguments } => ("squeeze", arguments),
                 Subject::Logs { arguments } => ("logs", arguments),
             };
             for package in MEASURED {

@@ -512,16 +512,104 @@ fn squeeze_finds_copies_and_says_what_they_compress_to() {
     assert!(share < 0.5 && share > 0.5 - 3.0 / (2.0 * pages), "{share}");
     assert!(figure("reduction_128k_deflate_ratio") > 1.8 * figure("deflate_ratio"));
 
+    let sas = &found["table"][0]["sas"];
+    assert_eq!(sas["none_bytes"], bytes);
+    assert!((figure("sas_none_bytes") - 2.0 * bytes as f64).abs() < 0.5);
+
     let text = place.output(0, "squeeze a.sas7bdat b.sas7bdat");
     assert!(text.contains("Compressed: all bytes."), "{text}");
-    let text = place.output(0, "squeeze --no-duplicates --sample 1M a.sas7bdat");
+    assert!(text.contains("Storage savings ratio"), "{text}");
+    let text = place.output(0, "squeeze --no-duplicates --no-sas --sample 1M a.sas7bdat");
     assert!(
         text.contains("Compressed: a sample of 1048576 of"),
         "{text}"
     );
     assert!(text.contains("Duplicates were not looked for."), "{text}");
+    let text = place.output(0, "squeeze --no-compression --memory 1M a.sas7bdat");
+    assert!(text.contains("Nothing was compressed."), "{text}");
+    for wrong in [
+        "--sample 0%",
+        "--sample 101%",
+        "--sample much",
+        "--memory 1k",
+    ] {
+        let message = place.errors(2, &format!("squeeze {wrong} a.sas7bdat"));
+        assert!(message.contains("needs a s"), "{message}");
+    }
     let message = place.errors(3, "squeeze a.sas7bdat ./a.sas7bdat");
     assert!(message.contains("are the same file"), "{message}");
-    let message = place.errors(3, "squeeze .");
-    assert!(message.contains(". is not a file"), "{message}");
+    let message = place.errors(3, "squeeze nothing");
+    assert!(message.contains("failed to open nothing"), "{message}");
+}
+
+#[test]
+fn squeeze_takes_folders_and_each_file_once() {
+    let place = Place::new();
+    let folder = place.path().join("all/inner");
+    fs::create_dir_all(&folder).unwrap();
+    let noise = |seed: u64| -> Vec<u8> {
+        let stream = base::random::Stream::new(seed);
+        (0..5000)
+            .flat_map(|word| stream.word(word).to_le_bytes())
+            .collect()
+    };
+    fs::write(place.path().join("all/b"), noise(1)).unwrap();
+    fs::write(folder.join("a"), noise(2)).unwrap();
+    fs::write(place.path().join("all/empty"), b"").unwrap();
+    fs::hard_link(folder.join("a"), folder.join("same")).unwrap();
+    std::os::unix::fs::symlink(folder.join("a"), folder.join("link")).unwrap();
+    let found = place.json("squeeze --json all");
+    let names: Vec<&str> = found["table"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["file"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["all/b", "all/empty", "all/inner/a"]);
+    let all = found["measurements"].as_array().unwrap();
+    let share = all.iter().find(|one| one["name"] == "duplicates_4k_share");
+    assert_eq!(share.unwrap()["value"], 0.0);
+    assert!(
+        place
+            .errors(3, "squeeze all/inner/a all/inner/same")
+            .contains("are the same file")
+    );
+    fs::create_dir(place.path().join("none")).unwrap();
+    assert!(
+        place
+            .errors(3, "squeeze none")
+            .contains("there are no files")
+    );
+}
+
+/// What `data squeeze` tells of COMPRESS= is what the engine's files have.
+#[test]
+fn squeeze_tells_the_sizes_that_a_data_step_makes() {
+    let place = Place::new();
+    place.output(
+        0,
+        "gen --recipe small.toml --rows 30000 --bufsize 64k a.sas7bdat",
+    );
+    let program =
+        "data l.no(compress=no) l.char(compress=char) l.binary(compress=binary); set l.a; run;";
+    fs::write(place.path().join("p.sas"), program).unwrap();
+    let done = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .args("exec p.sas --libname l=. --work . --option bufsize=64k --log p.log".split(' '))
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
+    let found =
+        place.json("squeeze --json --no-compression --no-duplicates a.sas7bdat char.sas7bdat");
+    for file in found["table"].as_array().unwrap() {
+        for (size, name) in [
+            ("none_bytes", "no"),
+            ("char_bytes", "char"),
+            ("binary_bytes", "binary"),
+        ] {
+            let bytes = place.read(&format!("{name}.sas7bdat")).len();
+            assert_eq!(file["sas"][size], bytes, "{name}: {file}");
+        }
+    }
+    assert_eq!(found["table"][1]["sas"]["compression"], "char");
 }

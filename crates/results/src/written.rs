@@ -111,7 +111,10 @@ mod tests {
                 blocks: BlockRun::gather([(0, 4096, 0xab)]),
             },
         };
-        let line = r#"{"unix_ns":7,"file":"/out/a.sas7bdat","change":"written","blocks":[{"offset":0,"block_bytes":4096,"hashes":"00000000000000ab"}]}"#;
+        let line = concat!(
+            r#"{"unix_ns":7,"file":"/out/a.sas7bdat","change":"written","#,
+            r#""blocks":[{"offset":0,"block_bytes":4096,"hashes":"00000000000000ab"}]}"#
+        );
         assert_eq!(serde_json::to_string(&change).unwrap(), line);
         assert_eq!(serde_json::from_str::<FileChange>(line).unwrap(), change);
     }

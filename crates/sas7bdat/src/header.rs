@@ -14,6 +14,11 @@ pub(crate) const MAGIC: [u8; 32] = [
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc2, 0xea, 0x81, 0x60, 0xb3, 0x14, 0x11, 0xcf, 0xbd, 0x92,
     0x08, 0x00, 0x09, 0xc7, 0x31, 0x8c, 0x18, 0x1f, 0x10, 0x11,
 ];
+/// Whether a file that begins so says that it is a data set: its first 32 bytes.
+pub fn is_data_set(beginning: &[u8]) -> bool {
+    beginning.starts_with(&MAGIC)
+}
+
 /// Byte 15 of an index file.
 pub(crate) const INDEX_MAGIC: u8 = 0x65;
 /// Alignment bytes 32 to 39 of a 64-bit little-endian Unix file.

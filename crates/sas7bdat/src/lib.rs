@@ -47,6 +47,7 @@ pub use batch::{Batch, Column, Texts, trim_blanks};
 pub use encoding::Encoding;
 pub use endian::Endian;
 pub use error::Error;
+pub use header::is_data_set;
 pub use metadata::{IndexInfo, Metadata};
 pub use reader::{Misplaced, Reader, Rows, TakenRows};
 pub use source::{Seekable, Sink, Source};

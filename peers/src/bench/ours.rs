@@ -37,6 +37,8 @@ enum Kind {
         /// char, binary or deflate
         how: String,
     },
+    /// Hashes all blocks of 4 KiB, once they are in memory
+    Hash { file: PathBuf },
     /// Makes the file calls below a directory that strace recorded, when told to
     Replay { recorded: PathBuf, root: String },
     /// Does the work of one of the engine's programs as a plain loop
@@ -58,6 +60,7 @@ pub(crate) fn run(work: &Work) -> Result<()> {
             row_bytes,
             how,
         } => encode(file, *row_bytes, how),
+        Kind::Hash { file } => hash(file),
         Kind::Replay { recorded, root } => calibration::replay::run(recorded, root),
         Kind::Loop {
             program,
@@ -115,6 +118,24 @@ fn write(file: &Path, rows: u64) -> Result<()> {
     let (sink, written) = writer.finish()?;
     sink.into_inner().sync_all()?;
     println!("rows={}", written.rows);
+    Ok(())
+}
+
+fn hash(file: &Path) -> Result<()> {
+    let all = fs::read(file)?;
+    let meter = ProcessMeter::start();
+    let before = meter.usage();
+    let sum = all.chunks(4096).fold(0u64, |sum, block| {
+        sum.wrapping_add(base::rowhash::hash_bytes(block))
+    });
+    black_box(sum);
+    let after = meter.usage();
+    let spent = (after.user + after.system).saturating_sub(before.user + before.system);
+    println!(
+        "cpu_s={:.6} wall_s={:.6}",
+        spent.as_secs_f64(),
+        spent.as_secs_f64()
+    );
     Ok(())
 }
 

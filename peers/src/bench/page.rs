@@ -102,6 +102,11 @@ pub(super) fn write(options: &Options, commit: &str, groups: &[String]) -> Resul
             "pace",
             super::pace::INTRODUCTION,
         ),
+        Subject::Squeeze => (
+            "Speed of finding duplicate blocks",
+            "squeeze",
+            super::squeeze::INTRODUCTION,
+        ),
         Subject::Logs => (
             "Speed of reading SAS logs",
             "logs",

@@ -10,7 +10,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use probe::squeeze::{BLOCKS_MAX, Options, Source, squeeze};
+use probe::squeeze::{Effort, Options, Source, squeeze};
 use recipe::{Generator, Recipe};
 use sas7bdat::Sink;
 use serde::Serialize;
@@ -210,16 +210,17 @@ fn lengths(suite: &Suite, generator: &Generator, set: &PlannedDataset) -> io::Re
         name: set.name.clone(),
         bytes: content.len() as u64,
         allocated_bytes: None,
+        is_data_set: false,
         content: &content,
     };
     let options = Options {
-        threads: 1,
-        sample_bytes: None,
+        effort: Effort::Array,
         duplicates: false,
-        blocks_max: BLOCKS_MAX,
+        ..Options::WHOLE
     };
-    let squeezed = squeeze(&[source], &options, &|_| {}).map_err(io::Error::other)?;
-    let share = squeezed.shares.map_or(1.0, |shares| shares.deflate_stored);
+    let squeezed = squeeze(&[source], &options, &|_| {});
+    let share = squeezed.share("deflate_stored_ratio");
+    let share = share.map_or(1.0, |share| share.value);
     Ok(Lengths {
         plain: plain.bytes,
         binary: binary.bytes,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use base::units::parse_size;
 use clap::{Args, Subcommand, ValueEnum};
+use probe::squeeze::Sampled;
 use sas7bdat::Compression;
 
 /// Arguments of `data`.
@@ -27,41 +28,58 @@ pub enum DataVerb {
     Verify(VerifyArgs),
     /// Convert between SAS7BDAT, CSV and Parquet, told apart by the files' extensions
     Convert(ConvertArgs),
-    /// Measure how far files compress and how much of them is there more than once, as storage that
-    /// compresses and deduplicates would find it
+    /// Measure what SAS's COMPRESS= would save on data sets, how far files of any kind compress, and how much
+    /// of them is there more than once, as storage that compresses and deduplicates would find it
     Squeeze(SqueezeArgs),
 }
 
 /// Arguments of `data squeeze`.
 #[derive(Debug, Args)]
 pub struct SqueezeArgs {
-    /// Of a longer file, compress only about so many bytes, spread evenly over it; `all` compresses
-    /// everything
-    #[arg(long, value_name = "BYTES|all", value_parser = sample, default_value = "1G")]
+    /// How much is compressed: a share of all files' bytes such as 5%, about so many bytes of them, or `all`;
+    /// chunks are taken by chance, and figures come with their 95 % confidence interval
+    #[arg(long, value_name = "SHARE|BYTES|all", value_parser = parse_sample, default_value = "256M")]
     pub sample: SampleArg,
-    /// Do not look for duplicate blocks: read only what is compressed
+    /// Decides which chunks the sample has
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Memory of the tables of blocks that were seen, at least 1M; when it is used up, blocks are counted by a
+    /// sample of their hashes, and figures come with their confidence interval
+    #[arg(long, value_name = "BYTES", value_parser = memory, default_value = "512M")]
+    pub memory: u64,
+    /// Do not find out what COMPRESS= would make of data sets
+    #[arg(long)]
+    pub no_sas: bool,
+    /// Do not look for duplicate blocks: read only what is compressed, and data sets
     #[arg(long)]
     pub no_duplicates: bool,
-    /// Threads [default: one per processor]
+    /// Compress nothing: find duplicates, at the speed of reading
+    #[arg(long)]
+    pub no_compression: bool,
+    /// Threads; a data set is read by one [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Files of any kind
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    /// Files of any kind, and folders: all files below them
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
 }
 
-/// How much of a file is compressed: about so many bytes, or all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SampleArg(pub Option<u64>);
+/// How much is compressed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleArg(pub Sampled);
 
-fn sample(text: &str) -> Result<SampleArg, String> {
-    if text.eq_ignore_ascii_case("all") {
-        return Ok(SampleArg(None));
+fn parse_sample(text: &str) -> Result<SampleArg, String> {
+    super::squeeze::parse_sample(text).map(SampleArg)
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    match parse_size(text) {
+        Some(bytes) if bytes.0 >= 1 << 20 => Ok(bytes.0),
+        _ => Err("needs a size such as 512M, of 1M or more".to_owned()),
     }
-    size(text).map(|bytes| SampleArg(Some(bytes)))
 }
 
 /// Arguments of `data gen`.

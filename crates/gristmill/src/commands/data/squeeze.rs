@@ -1,42 +1,39 @@
-//! `gristmill data squeeze`: what storage that compresses and deduplicates would save.
+//! `gristmill data squeeze`: what SAS, and storage that compresses and deduplicates, would save.
 
-use std::collections::HashMap;
-use std::fmt::Write;
-use std::fs::{File, Metadata};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+mod paths;
+mod text;
+
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::thread;
 
-use anyhow::{Context, Result, bail};
-use base::units::Bytes;
-use probe::squeeze::{BLOCKS_MAX, Options, Shares, Source, Squeezed, bytes_to_read, squeeze};
+use anyhow::Result;
+use probe::squeeze::{Effort, Options, Sampled, Source, bytes_to_read, squeeze};
 use serde_json::json;
 
 use super::args::SqueezeArgs;
 use super::progress::Progress;
 use crate::exit::Exit;
 use crate::ui;
+use paths::{Found, find};
 
 /// Runs the verb.
 pub fn run(args: &SqueezeArgs) -> Result<Exit> {
-    let files = open(&args.files)?;
+    let Found { files, skipped } = find(&args.paths)?;
+    for (path, why) in &skipped {
+        ui::say(&format!("warning: {} is left out: {why}", path.display()));
+    }
     let sources: Vec<Source<'_>> = files
         .iter()
-        .map(|(path, file, about)| Source {
-            name: path.display().to_string(),
-            bytes: about.len(),
-            allocated_bytes: Some(about.blocks() * 512),
-            content: file,
+        .map(|file| Source {
+            name: file.path.display().to_string(),
+            bytes: file.bytes,
+            allocated_bytes: Some(file.allocated_bytes),
+            is_data_set: file.is_data_set,
+            content: &file.path,
         })
         .collect();
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let options = Options {
-        threads: args.threads.map_or(processors, usize::from),
-        sample_bytes: args.sample.0,
-        duplicates: !args.no_duplicates,
-        blocks_max: BLOCKS_MAX,
-    };
+    let options = options(args);
     let name = match &sources[..] {
         [one] => one.name.clone(),
         all => format!("{} files", all.len()),
@@ -47,118 +44,77 @@ pub fn run(args: &SqueezeArgs) -> Result<Exit> {
         if let Ok(mut progress) = progress.lock() {
             progress.advance(bytes);
         }
-    })?;
+    });
     drop(progress);
+    for file in &found.files {
+        if let Some(why) = &file.error {
+            ui::say(&format!("error: {}: {why}", file.file));
+        }
+        if let Some(why) = &file.sas_error {
+            ui::say(&format!("warning: {}: {why}", file.file));
+        }
+    }
     if args.json {
-        let all = json!({ "measurements": found.measurements(), "table": found.files });
+        let skipped: Vec<_> = skipped
+            .iter()
+            .map(|(path, why)| json!({ "file": path, "why": why }))
+            .collect();
+        let all = json!({
+            "measurements": found.measurements(),
+            "table": found.files,
+            "skipped": skipped,
+        });
         ui::data(&all.to_string());
     } else {
-        ui::data(as_text(&found).trim_end());
+        ui::data(text::of(&found, &options).trim_end());
     }
-    Ok(Exit::Good)
+    let is_whole = skipped.is_empty() && found.files.iter().all(|file| file.error.is_none());
+    Ok(if is_whole { Exit::Good } else { Exit::No })
 }
 
-/// Opens files, each once: one that is named twice would be its own duplicate.
-fn open(paths: &[PathBuf]) -> Result<Vec<(&Path, File, Metadata)>> {
-    let mut known: HashMap<(u64, u64), &Path> = HashMap::new();
-    let mut files = Vec::new();
-    for path in paths {
-        let explain = || format!("failed to open {}", path.display());
-        let file = File::open(path).with_context(explain)?;
-        let about = file.metadata().with_context(explain)?;
-        if !about.is_file() {
-            bail!("{} is not a file; name the files in it", path.display());
-        }
-        if let Some(before) = known.insert((about.dev(), about.ino()), path) {
-            bail!(
-                "{} and {} are the same file; name it once",
-                before.display(),
-                path.display()
-            );
-        }
-        files.push((path.as_path(), file, about));
+fn options(args: &SqueezeArgs) -> Options {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    Options {
+        threads: args.threads.map_or(processors, usize::from),
+        sampled: args.sample.0,
+        effort: if args.no_compression {
+            Effort::Nothing
+        } else {
+            Effort::Full
+        },
+        seed: args.seed,
+        duplicates: !args.no_duplicates,
+        rewrite: !args.no_sas,
+        memory_bytes: args.memory,
     }
-    Ok(files)
 }
 
-fn ratio(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
+/// A file to look at.
+struct File {
+    path: PathBuf,
+    bytes: u64,
+    allocated_bytes: u64,
+    is_data_set: bool,
 }
 
-fn as_text(found: &Squeezed) -> String {
-    let width = found.files.iter().map(|file| file.file.chars().count());
-    let width = width.max().unwrap_or(0).max(9);
-    let mut out = format!(
-        "{:width$}  {:>8}  {:>9}  {:>8}  {:>8}  {:>8}  {:>8}\n",
-        "File", "size", "allocated", "deflate", "stored", "LZ4", "stored"
-    );
-    for file in &found.files {
-        let allocated = file.allocated_bytes.map(|bytes| Bytes(bytes).to_string());
-        let _ = writeln!(
-            out,
-            "{:width$}  {:>8}  {:>9}  {:>8}  {:>8}  {:>8}  {:>8}",
-            file.file,
-            Bytes(file.bytes).to_string(),
-            allocated.unwrap_or_else(|| "-".to_owned()),
-            ratio(file.deflate_ratio),
-            ratio(file.deflate_stored_ratio),
-            ratio(file.lz4_ratio),
-            ratio(file.lz4_stored_ratio),
-        );
+/// `--sample`: a share, bytes or all.
+pub fn parse_sample(text: &str) -> Result<Sampled, String> {
+    if text.eq_ignore_ascii_case("all") {
+        return Ok(Sampled::All);
     }
-    if let (Some(shares), true) = (&found.shares, found.files.len() > 1) {
-        let of = |share: f64| ratio((share > 0.0).then(|| 1.0 / share));
-        let _ = writeln!(
-            out,
-            "{:width$}  {:>8}  {:>9}  {:>8}  {:>8}  {:>8}  {:>8}",
-            "all",
-            Bytes(found.bytes).to_string(),
-            "",
-            of(shares.deflate),
-            of(shares.deflate_stored),
-            of(shares.lz4),
-            of(shares.lz4_stored),
-        );
-    }
-    out.push_str(
-        "\nBytes for one that is left of chunks of 128 KiB, each compressed by itself; stored: in units of \
-         8 KiB, no less than an eighth.\n",
-    );
-    let _ = writeln!(out, "Compressed: {}.", found.basis());
-    duplicates(found, &mut out);
-    out
-}
-
-/// The table of blocks that are there more than once.
-fn duplicates(found: &Squeezed, out: &mut String) {
-    if found.duplicates.is_empty() {
-        out.push_str("Duplicates were not looked for.\n");
-        return;
-    }
-    let _ = writeln!(
-        out,
-        "\n{:>9}  {:>10}  {:>21}  {:>17}  counted",
-        "Blocks", "duplicates", "reduction, deflate", "reduction, LZ4"
-    );
-    for blocks in &found.duplicates {
-        let of = |plain: fn(&Shares) -> f64, stored: fn(&Shares) -> f64| {
-            let of = |kind| ratio(blocks.reduction(found.bytes, kind));
-            format!("{} ({} stored)", of(plain), of(stored))
+    if let Some(percent) = text.strip_suffix('%') {
+        let share = percent
+            .trim()
+            .parse()
+            .ok()
+            .map(|percent: f64| percent / 100.0);
+        return match share {
+            Some(share) if share > 0.0 && share <= 1.0 => Ok(Sampled::Share(share)),
+            _ => Err("needs a share such as 5%, above 0 and up to 100%".to_owned()),
         };
-        let counted = match blocks.one_in {
-            1 => "all".to_owned(),
-            one_in => format!("1 of {one_in}, by hash"),
-        };
-        let _ = writeln!(
-            out,
-            "{:>5} KiB  {:>8.2} %  {:>21}  {:>17}  {counted}",
-            blocks.block_bytes >> 10,
-            100.0 * blocks.share(found.bytes),
-            of(|all| all.deflate, |all| all.deflate_stored),
-            of(|all| all.lz4, |all| all.lz4_stored),
-        );
     }
-    out.push_str(
-        "Reduction: bytes of all files for one that is left, with duplicates stored once and compressed.\n",
-    );
+    match base::units::parse_size(text) {
+        Some(bytes) if bytes.0 > 0 => Ok(Sampled::Bytes(bytes.0)),
+        _ => Err("needs a share such as 5%, bytes such as 256M, or all".to_owned()),
+    }
 }
