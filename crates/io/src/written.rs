@@ -334,7 +334,7 @@ mod tests {
         let lines = told(|store| {
             let path = Path::new("/long");
             let file = store.create(Channel::Output, path, Creation::New).unwrap();
-            for page in 0..KEPT as u64 + 1 {
+            for page in 0..=KEPT as u64 {
                 file.write_at(page, &[0]).unwrap();
             }
         });
