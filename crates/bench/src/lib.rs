@@ -8,6 +8,7 @@
 pub mod audit;
 pub mod ceiling;
 pub mod clean;
+pub mod grid;
 pub mod launch;
 pub mod marker;
 pub mod orphans;

@@ -8,6 +8,7 @@ mod space;
 use std::collections::BTreeMap;
 
 use base::units::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::suite::check::Check;
 use crate::suite::expand::{Choice, datasets, expand, rounded};
@@ -43,7 +44,7 @@ pub struct Request {
 }
 
 /// How outputs are verified.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verify {
     /// Those of every job.
     #[default]
@@ -130,7 +131,7 @@ impl FreeSpace {
 }
 
 /// A run as it will be.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Suite name.
     pub suite: String,
@@ -181,7 +182,7 @@ pub struct Plan {
 }
 
 /// A data set to stage.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedDataset {
     /// Member name.
     pub name: String,
@@ -217,7 +218,7 @@ impl PlannedDataset {
 }
 
 /// A job to launch.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlannedJob {
     /// Name.
     pub name: String,
@@ -299,6 +300,22 @@ impl Plan {
         for job in &mut self.jobs {
             job.inputs = job.inputs.iter().filter_map(|at| places[*at]).collect();
         }
+    }
+
+    /// The same on so many nodes like the one it was made for: together they have more cores, and more memory
+    /// for what they do not all read.
+    pub fn on_nodes(&mut self, nodes: u32, spread: bool) {
+        self.cores *= nodes;
+        self.cores_basis = format!("{nodes} nodes; {}", self.cores_basis);
+        if !spread {
+            self.memory = Bytes(self.memory.0 * u64::from(nodes));
+        }
+        self.qualifying = self.input_bytes().0 >= 3 * self.memory.0;
+        self.notes.push(if spread {
+            format!("one set of jobs is spread over {nodes} nodes")
+        } else {
+            format!("{nodes} nodes, each with one of the batches")
+        });
     }
 
     /// SAS options of a job.

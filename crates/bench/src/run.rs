@@ -1,6 +1,7 @@
 //! One run: stage, cold start, launch, verify, figures.
 
 mod journal;
+pub mod part;
 mod verification;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ use results::run::{
 use results::sample::Sample;
 use results::step::StepRecord;
 use results::thresholds::Thresholds;
+use serde::{Deserialize, Serialize};
 
 use crate::audit;
 use crate::launch::{self, Happening, Start};
@@ -43,7 +45,7 @@ use crate::verify::checks::Executed;
 use journal::Journal;
 
 /// Where a run's bytes go.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directories {
     /// Input data are staged below this one.
     pub data: PathBuf,
@@ -58,7 +60,7 @@ pub struct Directories {
 }
 
 /// The pace of the steps of all jobs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pace {
     /// As `--pace` gave it.
     pub asked: String,
@@ -95,8 +97,10 @@ pub struct Config {
     pub program: PathBuf,
     /// Its version, for the record.
     pub version: String,
-    /// Host name.
+    /// Name of the node: that of the host, or what a grid calls it.
     pub node: String,
+    /// Name of the host.
+    pub host: String,
     /// Series that others measure.
     pub observe: Vec<Series>,
     /// What the verdict asks for.
@@ -162,13 +166,13 @@ pub enum Error {
     Results(#[from] results::run::Error),
 }
 
-fn failed(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+pub(crate) fn failed(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     let action = action.into();
     |source| Error::Io { action, source }
 }
 
 /// Seconds since the Unix epoch, for people and names.
-fn now() -> f64 {
+pub(crate) fn now() -> f64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default()
@@ -185,7 +189,7 @@ pub fn run(
     let stage = open_stage(config)?;
     let (directory, _in_use) = create_directory(config, &name)?;
     let action = format!("write to {}", directory.path().display());
-    let journal = Journal::open(&directory).map_err(failed(action))?;
+    let journal = Journal::open(&directory, None).map_err(failed(action))?;
     let began = Instant::now();
     let live = LiveMemory::create(config.plan.jobs.len())
         .map_err(failed("make memory for the counters of jobs"))?;
@@ -207,21 +211,15 @@ pub fn run(
         journal,
         stage,
         board,
-        sampler,
+        sampler: Some(sampler),
+        part: None,
     };
     let interrupted = run.carry_out(watcher)?;
     if interrupted {
         run.event(&Event::new(run.time(), EventKind::Interrupted))?;
     }
-    if !config.keep && run.output.exists() {
-        let found = crate::clean::Found {
-            path: run.output.clone(),
-            holds: Holds::Output,
-            bytes: 0,
-            files: 0,
-            in_use: false,
-        };
-        crate::clean::remove(&found).map_err(failed("remove the outputs"))?;
+    if !config.keep {
+        remove_outputs(&run.output)?;
     }
     run.journal.release();
     if !run.journal.retry()? {
@@ -244,8 +242,25 @@ pub fn run(
     })
 }
 
+/// Removes what jobs left, once it was verified.
+pub(crate) fn remove_outputs(output: &Path) -> Result<(), Error> {
+    if !output.exists() {
+        return Ok(());
+    }
+    let found = crate::clean::Found {
+        path: output.to_owned(),
+        holds: Holds::Output,
+        bytes: 0,
+        files: 0,
+        in_use: false,
+    };
+    crate::clean::remove(&found)
+        .map(|_| ())
+        .map_err(failed("remove the outputs"))
+}
+
 /// `large-sorts-20261120T231500-4711`: sorts by time, unique on a host.
-fn run_name(suite: &str) -> String {
+pub(crate) fn run_name(suite: &str) -> String {
     let days_1960_to_1970 = 3653.0;
     let (date, second) = engine::datetime::split(now() + days_1960_to_1970 * 86_400.0);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
@@ -259,14 +274,17 @@ fn run_name(suite: &str) -> String {
 }
 
 /// A name that no run has: that of one which this process made in the same second is followed by a number.
-fn free_name(runs: &Path, name: &str) -> String {
+pub(crate) fn free_name(runs: &Path, name: &str) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
     let is_free = |name: &String| !runs.join(name).exists();
     names.find(is_free).expect("numbers do not end")
 }
 
-fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse), Error> {
+pub(crate) fn create_directory(
+    config: &Config,
+    name: &str,
+) -> Result<(RunDirectory, InUse), Error> {
     let plan = &config.plan;
     let directories = &config.directories;
     let record = RunPlan {
@@ -285,6 +303,7 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
         seed: plan.seed,
         started_unix_s: now(),
         node: config.node.clone(),
+        nodes: Vec::new(),
         cores: plan.cores,
         cores_basis: plan.cores_basis.clone(),
         memory_bytes: plan.memory.0,
@@ -329,6 +348,7 @@ fn create_directory(config: &Config, name: &str) -> Result<(RunDirectory, InUse)
                 class: job.class.clone(),
                 persona: job.persona.clone(),
                 options: job.options.clone(),
+                node: None,
             })
             .collect(),
     };
@@ -369,7 +389,7 @@ fn start_sampler(
     Sampler::start(&path, began, board, reader).map_err(failed(action))
 }
 
-fn open_stage(config: &Config) -> Result<Stage, Error> {
+pub(crate) fn open_stage(config: &Config) -> Result<Stage, Error> {
     let path = config
         .directories
         .data
@@ -394,12 +414,28 @@ struct Run<'a> {
     batch: AtomicU32,
     /// What jobs do while they run, a slot for each job of the plan.
     board: Arc<Board>,
-    sampler: Sampler,
+    /// While the node is sampled.
+    sampler: Option<Sampler>,
+    /// What this node does of a run on several.
+    part: Option<part::Part>,
 }
 
 impl Run<'_> {
     fn event(&self, event: &Event) -> Result<(), Error> {
-        Ok(self.journal.add(event)?)
+        Ok(self.journal.add(&self.placed(event.clone()))?)
+    }
+
+    /// The event with its node, of a run on several.
+    fn placed(&self, event: Event) -> Event {
+        let node = self.part.as_ref().map(|_| self.config.node.clone());
+        Event { node, ..event }
+    }
+
+    /// What comes before belongs to another phase than what comes after.
+    fn mark(&self) {
+        if let Some(sampler) = &self.sampler {
+            sampler.mark();
+        }
     }
 
     fn time(&self) -> Time {
@@ -431,22 +467,33 @@ impl Run<'_> {
         }
         self.note_sizes()?;
         self.make_cold(watcher)?;
+        let action = format!("make {}", self.output.display());
+        let _in_use = marker::make(&self.output, Holds::Output).map_err(failed(action))?;
+        if self.measured(watcher)? {
+            return Ok(true);
+        }
+        self.verify(&self.config.plan, watcher)?;
+        Ok(self.stopped())
+    }
+
+    /// What is measured: the jobs, and the flush of what they left in memory. True if it was cut short.
+    fn measured(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         watcher.phase("running");
-        self.sampler.mark();
+        self.mark();
         let stopped = self.launch(watcher)?;
-        self.sampler.mark();
+        self.mark();
         if stopped {
             // A job that did not end when asked was killed, and could not clean up.
             self.remove_orphans()?;
             return Ok(true);
         }
         self.flush(watcher)?;
-        if let Err(error) = self.sampler.finish() {
+        let finished = self.sampler.as_ref().map_or(Ok(()), Sampler::finish);
+        if let Err(error) = finished {
             let detail = format!("samples of the node could not be written: {error}");
             self.event(&Event::new(self.time(), EventKind::NotMeasured).with_detail(detail))?;
         }
-        self.verify(watcher)?;
-        Ok(self.stopped())
+        Ok(false)
     }
 
     /// Waits until everything written is on the devices: what is still in memory when the last job
@@ -467,7 +514,7 @@ impl Run<'_> {
         let directories = &self.config.directories;
         for parent in [&directories.work, &directories.util] {
             fs::create_dir_all(parent).map_err(failed(format!("make {}", parent.display())))?;
-            let found = orphans::find(parent, &self.config.node)
+            let found = orphans::find(parent, &self.config.host)
                 .map_err(failed(format!("look for orphans in {}", parent.display())))?;
             for orphan in found {
                 let action = format!("remove {}", orphan.path.display());
@@ -591,12 +638,11 @@ impl Run<'_> {
 
     /// Starts the jobs, batch after batch until the time is over; true if they were stopped.
     fn launch(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
-        let action = format!("make {}", self.output.display());
-        let _in_use = marker::make(&self.output, Holds::Output).map_err(failed(action))?;
         let began = Instant::now();
         loop {
             let mut event = Event::new(self.time(), EventKind::BatchStarted);
             event.batch = Some(self.batch());
+            event.late_s = self.part.as_ref().and_then(part::Part::late_s);
             self.event(&event)?;
             if self.launch_batch(watcher)? {
                 return Ok(true);
@@ -678,7 +724,9 @@ impl Run<'_> {
                 self.show(&happening, &todo, &mut shown, watcher);
                 return self.journal.retry().map(|_| ()).map_err(io::Error::other);
             };
-            self.journal.add(&event).map_err(io::Error::other)
+            self.journal
+                .add(&self.placed(event))
+                .map_err(io::Error::other)
         })
         .map_err(failed("run the jobs"))
     }

@@ -22,8 +22,14 @@ use crate::marker::{self, Holds, InUse};
 use crate::plan::{Plan, PlannedDataset};
 use crate::suite::text::Format;
 
-/// What is staged, beside the data.
-const MANIFEST: &str = "stage.json";
+/// What is staged for a batch, beside the data. Each batch has one of its own, so that nodes may stage at the
+/// same time.
+fn manifest_name(lane: u32) -> String {
+    match lane {
+        0 | 1 => "stage.json".to_owned(),
+        later => format!("stage-{later}.json"),
+    }
+}
 
 /// Bytes of a block in `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
@@ -98,7 +104,8 @@ impl Staged {
 #[derive(Debug)]
 pub struct Stage {
     directory: PathBuf,
-    _in_use: InUse,
+    /// Absent where the node that leads a run on several holds it.
+    _in_use: Option<InUse>,
     manifest: Mutex<BTreeMap<String, Staged>>,
 }
 
@@ -117,23 +124,28 @@ impl Stage {
     /// Opens (or makes and marks) the folder.
     pub fn open(directory: &Path) -> io::Result<Self> {
         let in_use = marker::make(directory, Holds::Data)?;
-        let manifest = match fs::read(directory.join(MANIFEST)) {
-            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                let path = directory.join(MANIFEST);
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!(
-                        "{}: {error}; remove the folder with `gristmill clean`",
-                        path.display()
-                    ),
-                )
-            })?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
-            Err(error) => return Err(error),
-        };
+        Ok(Self {
+            _in_use: Some(in_use),
+            ..Self::join(directory)?
+        })
+    }
+
+    /// Opens a folder that another node of the same run has in use.
+    pub fn join(directory: &Path) -> io::Result<Self> {
+        let mut manifest = BTreeMap::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with("stage") && name.ends_with(".json") {
+                let known = read_manifest(&entry.path())?;
+                // Those of other batches are from versions that had one manifest.
+                let own = known.into_iter();
+                manifest.extend(own.filter(|(key, _)| manifest_name(lane_of(key)) == name));
+            }
+        }
         Ok(Self {
             directory: directory.to_owned(),
-            _in_use: in_use,
+            _in_use: None,
             manifest: Mutex::new(manifest),
         })
     }
@@ -305,21 +317,36 @@ impl Stage {
         if manifest.remove(key).is_none() {
             return Ok(());
         }
-        self.write_manifest(&manifest)
+        self.write_manifest(&manifest, lane_of(key))
     }
 
     fn remember(&self, key: &str, staged: Staged) -> io::Result<()> {
         let mut manifest = self.lock();
         manifest.insert(key.to_owned(), staged);
-        self.write_manifest(&manifest)
+        self.write_manifest(&manifest, lane_of(key))
     }
 
-    fn write_manifest(&self, manifest: &BTreeMap<String, Staged>) -> io::Result<()> {
-        let bytes = serde_json::to_vec_pretty(manifest).map_err(io::Error::other)?;
-        let beside = self.directory.join("stage.json.new");
+    fn write_manifest(&self, manifest: &BTreeMap<String, Staged>, lane: u32) -> io::Result<()> {
+        let of_lane = manifest.iter().filter(|(key, _)| lane_of(key) == lane);
+        let of_lane: BTreeMap<_, _> = of_lane.collect();
+        let bytes = serde_json::to_vec_pretty(&of_lane).map_err(io::Error::other)?;
+        let path = self.directory.join(manifest_name(lane));
+        let beside = path.with_extension("json.new");
         fs::write(&beside, bytes)?;
-        fs::rename(beside, self.directory.join(MANIFEST))
+        fs::rename(beside, path)
     }
+}
+
+fn read_manifest(path: &Path) -> io::Result<BTreeMap<String, Staged>> {
+    serde_json::from_slice(&fs::read(path)?).map_err(|error| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!(
+                "{}: {error}; remove the folder with `gristmill clean`",
+                path.display()
+            ),
+        )
+    })
 }
 
 fn stop_others(failed: &Mutex<Option<io::Error>>, error: io::Error) {
@@ -341,6 +368,14 @@ fn key(lane: u32, name: &str) -> String {
         0 | 1 => name.to_owned(),
         later => format!("lane{later}/{name}"),
     }
+}
+
+/// The batch of a key.
+fn lane_of(key: &str) -> u32 {
+    let lane = key
+        .strip_prefix("lane")
+        .and_then(|rest| rest.split_once('/'));
+    lane.and_then(|(lane, _)| lane.parse().ok()).unwrap_or(1)
 }
 
 fn file_name(dataset: &PlannedDataset) -> String {

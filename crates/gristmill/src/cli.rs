@@ -62,6 +62,9 @@ pub enum Verb {
     Audit(Box<AuditArgs>),
     /// Put an event, such as a failover, on the timeline of a run that is on its way
     Mark(MarkArgs),
+    /// One node's part of a run on several: started by launchers, not by people
+    #[command(hide = true)]
+    Agent(AgentArgs),
     /// List what Gristmill staged or left below a directory, and remove it with --yes
     Clean(CleanArgs),
     /// Print completions for a shell
@@ -251,6 +254,9 @@ pub struct RunArgs {
     /// the largest that meets the requirements
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', conflicts_with_all = ["repeat", "duration"])]
     pub ladder: Vec<u64>,
+    /// On which nodes
+    #[command(flatten)]
+    pub grid: GridArgs,
     /// Keep the outputs after they were verified
     #[arg(long)]
     pub keep: bool,
@@ -263,6 +269,52 @@ pub struct RunArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// On which nodes.
+#[derive(Debug, Args)]
+pub struct GridArgs {
+    /// Run on several nodes by Slurm: within an allocation on all of its nodes, otherwise on as many as
+    /// --nodes says. Directories must be the same on all nodes, and that of --runs shared by them
+    #[arg(long, conflicts_with_all = ["ladder", "compare_option", "duration", "dry_run"])]
+    pub slurm: bool,
+    /// Submit a run on so many nodes, one job after the other, and say how the run times grow
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', requires = "slurm", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub nodes: Vec<u32>,
+    /// Slurm's partition
+    #[arg(long, value_name = "NAME", requires = "nodes")]
+    pub partition: Option<String>,
+    /// Slurm's account
+    #[arg(long, value_name = "NAME", requires = "nodes")]
+    pub account: Option<String>,
+    /// Another option of sbatch, such as --slurm-option=--time=2:00:00
+    #[arg(
+        long,
+        value_name = "OPTION",
+        requires = "nodes",
+        allow_hyphen_values = true
+    )]
+    pub slurm_option: Vec<String>,
+}
+
+/// Arguments of `agent`.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// The run's directory
+    #[arg(long, value_name = "DIR")]
+    pub run: PathBuf,
+    /// What to do of it: prepare, stage, cold, launch or verify
+    #[arg(long, value_name = "PHASE", required_unless_present = "clock")]
+    pub phase: Option<String>,
+    /// Answer each line of standard input with this node's clock
+    #[arg(long)]
+    pub clock: bool,
+    /// When jobs are to be launched, seconds since the Unix epoch by the clock of the node that leads
+    #[arg(long, value_name = "TIME")]
+    pub start: Option<f64>,
+    /// Which node verifies the jobs of which, by number
+    #[arg(long, value_name = "N=M", value_parser = sizes::parameter)]
+    pub verifies: Vec<(String, u64)>,
 }
 
 /// How fast steps compute.

@@ -20,10 +20,23 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The worse of two answers: no, then no answer, then good.
+    /// The exit of a command that ended with this code; `None` for codes that a run does not end with.
+    pub const fn of_code(code: i32) -> Option<Self> {
+        Some(match code {
+            0 => Self::Good,
+            1 => Self::No,
+            3 => Self::CouldNotRun,
+            4 => Self::NoAnswer,
+            130 => Self::Interrupted,
+            _ => return None,
+        })
+    }
+
+    /// The worse of two answers: could not run, then no, then no answer, then good.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
+            (Self::CouldNotRun, _) | (_, Self::CouldNotRun) => Self::CouldNotRun,
             (Self::No, _) | (_, Self::No) => Self::No,
             (Self::NoAnswer, _) | (_, Self::NoAnswer) => Self::NoAnswer,
             _ => other,

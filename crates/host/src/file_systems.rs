@@ -183,6 +183,36 @@ pub fn is_whole_device(name: &str) -> bool {
         .exists()
 }
 
+/// Kinds of file systems, as mountinfo names them, that several nodes may have mounted at the same time.
+const SHARED: [&str; 21] = [
+    "9p",
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "cvfs",
+    "fuse.ceph",
+    "fuse.glusterfs",
+    "gfs2",
+    "gpfs",
+    "lustre",
+    "nfs",
+    "nfs4",
+    "ocfs2",
+    "orangefs",
+    "panfs",
+    "quobyte",
+    "smb3",
+    "virtiofs",
+    "vxclfs",
+    "wekafs",
+];
+
+/// Whether a file system of this kind can be one that nodes share.
+pub fn is_shared(kind: &str) -> bool {
+    SHARED.contains(&kind)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;

@@ -70,20 +70,17 @@ pub fn assemble_with(
             first_launch,
         ));
     }
-    let node = directory.node(&plan.node)?;
-    let samples = directory.samples(&plan.node)?;
+    let nodes = nodes(directory, &plan)?;
+    let samples = self::samples(directory)?;
     let window = Window::of(&events);
     let mut aggregate = aggregate(&plan, &jobs, &events, first_launch);
-    if let Some((node, window)) = node.as_ref().zip(window) {
-        physical_reads((&mut aggregate, &mut jobs), node, &samples, window);
+    if let Some(window) = window.filter(|_| !nodes.is_empty()) {
+        physical_reads((&mut aggregate, &mut jobs), &nodes, &samples, window);
         let launcher = sampled::launcher(&samples, window);
         (aggregate.launcher_cpu_s, aggregate.launcher_cpu_share) = launcher.unzip();
     }
     rates(&mut channels, aggregate.elapsed_s);
-    let disturbance = node
-        .as_ref()
-        .map(|node| disturbances(node, &samples, &events))
-        .unwrap_or_default();
+    let disturbance = disturbances(&nodes, &samples, &events);
     let sustained_peak = window.and_then(|window| sampled::sustained_peak(&samples, window));
     let drift = window.and_then(|window| drift::drift(&plan, &jobs, &samples, window));
     let audits = directory.audits()?;
@@ -95,8 +92,8 @@ pub fn assemble_with(
         channels: &channels,
         aggregate: &aggregate,
         events: &events,
-        samples: &self::samples(directory)?,
-        nodes: node.as_slice(),
+        samples: &samples,
+        nodes: &nodes,
         sustained: sustained_peak.as_ref(),
         disturbances: &disturbance,
     };
@@ -113,32 +110,48 @@ pub fn assemble_with(
         disturbance,
         sustained_peak,
         drift,
-        not_measured: not_measured(node.as_ref(), &samples, &events),
+        not_measured: not_measured(&nodes, &samples, &events),
         audits: audits.iter().map(NodeAudit::to_look_at).collect(),
     })
 }
 
-/// How much of what was read was read physically, where the node lets it be known.
+/// What the nodes of a run are, in order; those that left no record are missing.
+fn nodes(directory: &RunDirectory, plan: &RunPlan) -> Result<Vec<NodeRecord>, Error> {
+    let first = std::slice::from_ref(&plan.node);
+    let names = if plan.nodes.is_empty() {
+        first
+    } else {
+        &plan.nodes
+    };
+    let records = names.iter().map(|name| directory.node(name).transpose());
+    records.flatten().collect()
+}
+
+/// How much of what was read was read physically, where all nodes let it be known in the same way.
 fn physical_reads(
     (aggregate, jobs): (&mut Aggregate, &mut [JobResult]),
-    node: &NodeRecord,
-    samples: &[Sample],
+    nodes: &[NodeRecord],
+    samples: &[(String, Vec<Sample>)],
     window: Window,
 ) {
-    let (bytes, basis) = match node.physical_reads() {
+    let mut ways = nodes.iter().map(NodeRecord::physical_reads);
+    let first = ways.next().flatten();
+    let way = first.filter(|first| ways.all(|way| way == Some(*first)));
+    let sampled = samples.iter().all(|(_, samples)| !samples.is_empty()) && !samples.is_empty();
+    let (bytes, basis) = match way {
         Some(PhysicalReads::Processes) => (
             aggregate.device_read_bytes,
             "what the kernel read from devices for the jobs",
         ),
         Some(PhysicalReads::Mounts) => (
-            (!samples.is_empty()).then(|| sampled::read_from_servers(samples, window)),
+            sampled.then(|| sampled::read_from_servers(samples, window)),
             "what the NFS mounts read from their servers",
         ),
         None => (None, ""),
     };
     // What a file system hides is not 0.
     aggregate.device_read_bytes = bytes;
-    if node.physical_reads() != Some(PhysicalReads::Processes) {
+    if way != Some(PhysicalReads::Processes) {
         for job in jobs {
             job.device_read_bytes = None;
         }
@@ -150,23 +163,55 @@ fn physical_reads(
     aggregate.physical_read_basis = aggregate.physical_read_share.map(|_| basis.to_owned());
 }
 
-/// What the node hides, what failed to be measured, series that never had a value.
-fn not_measured(node: Option<&NodeRecord>, samples: &[Sample], events: &[Event]) -> Vec<String> {
-    let hidden = node.iter().flat_map(|node| node.not_measured.clone());
-    let failed = events
-        .iter()
-        .filter(|event| event.event == EventKind::NotMeasured)
-        .filter_map(|event| event.detail.clone());
-    let never = |name: &&String| {
-        !samples
-            .iter()
-            .any(|sample| sample.observed.contains_key(*name))
+/// What the nodes hide, what failed to be measured, series that never had a value.
+fn not_measured(
+    nodes: &[NodeRecord],
+    samples: &[(String, Vec<Sample>)],
+    events: &[Event],
+) -> Vec<String> {
+    let of = |node: Option<&str>, text: String| match node.filter(|_| nodes.len() > 1) {
+        Some(node) => format!("{node}: {text}"),
+        None => text,
     };
-    let silent = node
+    let mut found = Vec::new();
+    for node in nodes {
+        let hidden = node.not_measured.iter().cloned();
+        found.extend(hidden.map(|text| of(Some(&node.node), text)));
+    }
+    for event in events {
+        let failed = event.detail.clone();
+        let failed = failed.filter(|_| event.event == EventKind::NotMeasured);
+        found.extend(failed.map(|text| of(event.node.as_deref(), text)));
+    }
+    for node in nodes {
+        let own = samples.iter().filter(|(name, _)| *name == node.node);
+        let own: Vec<&Sample> = own.flat_map(|(_, samples)| samples).collect();
+        let never = |name: &&String| !own.iter().any(|one| one.observed.contains_key(*name));
+        let silent = node.observed.iter().filter(never);
+        found.extend(silent.map(|name| {
+            let text = format!("the observed series {name} never had a value");
+            of(Some(&node.node), text)
+        }));
+    }
+    found
+}
+
+/// How long after the last job ended everything was on the devices. A node of several begins to flush when
+/// its own jobs have ended.
+fn flush_s(events: &[Event]) -> Option<f64> {
+    let flushed: Vec<&Event> = events
         .iter()
-        .flat_map(|node| node.observed.iter().filter(never))
-        .map(|name| format!("the observed series {name} never had a value"));
-    hidden.chain(failed).chain(silent).collect()
+        .filter(|event| event.event == EventKind::Flushed)
+        .collect();
+    match flushed.as_slice() {
+        [] => None,
+        [one] => one.real_s,
+        several => {
+            let ended_s = time_of(events, EventKind::JobFinished, f64::max)?;
+            let flushed_s = several.iter().map(|event| event.at_s).fold(0.0, f64::max);
+            Some((flushed_s - ended_s).max(0.0))
+        }
+    }
 }
 
 fn time_of(events: &[Event], kind: EventKind, pick: fn(f64, f64) -> f64) -> Option<f64> {
@@ -217,7 +262,7 @@ fn job_result(
     JobResult {
         name: job.name.clone(),
         batch,
-        node: plan.node.clone(),
+        node: job.node.as_ref().unwrap_or(&plan.node).clone(),
         real_s: finished.and_then(|event| event.real_s),
         user_s: finished.and_then(|event| Some(event.user_s? + stood_in_s.unwrap_or(0.0))),
         pace_s: plan
@@ -317,10 +362,7 @@ fn aggregate(
         .map(|(read, written)| read + written);
     let sorted = jobs.iter().map(|job| job.sorted_bytes).sum::<u64>();
     let megabytes = bytes_moved.map(|bytes| bytes as f64 / 1e6);
-    let flushed = events
-        .iter()
-        .find(|event| event.event == EventKind::Flushed);
-    let flush_s = flushed.and_then(|event| event.real_s);
+    let flush_s = flush_s(events);
     let mb_per_s_flushed = megabytes
         .zip(elapsed_s.zip(flush_s))
         .map(|(megabytes, (elapsed, flush))| megabytes / (elapsed + flush));
@@ -345,7 +387,11 @@ fn aggregate(
         mb_per_s_per_core: mb_per_s_flushed.map(|rate| rate / f64::from(plan.cores.max(1))),
         moved_per_sorted: bytes_moved.and_then(per_sorted),
         late_max_s: jobs.iter().filter_map(|job| job.late_s).reduce(f64::max),
-        cached_share: events.iter().rev().find_map(|event| event.cached_share),
+        // Of the node that was least cold.
+        cached_share: events
+            .iter()
+            .filter_map(|event| event.cached_share)
+            .reduce(f64::max),
         data_to_memory_ratio: plan
             .staged_bytes
             .filter(|_| plan.memory_bytes > 0)

@@ -21,6 +21,19 @@ pub struct NodeRecord {
     /// What could not be measured on this node, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_measured: Vec<String>,
+    /// Which boot of which machine it is (`/proc/sys/kernel/random/boot_id`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_id: Option<String>,
+    /// The node, of those before it, that is the same machine: what the machine does as a whole is in that
+    /// one's samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_host_as: Option<String>,
+    /// How far its wall clock was ahead of that of the node that led the run, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_offset_s: Option<f64>,
+    /// How far off that may be, seconds: half of the fastest answer's way there and back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_uncertainty_s: Option<f64>,
     /// Names of series that `--observe` was to bring.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<String>,

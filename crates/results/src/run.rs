@@ -62,8 +62,11 @@ pub struct RunPlan {
     pub seed: u64,
     /// When it started, seconds since the Unix epoch.
     pub started_unix_s: f64,
-    /// Host name.
+    /// Host name; of a run on several nodes that of the first.
     pub node: String,
+    /// All nodes of a run on several, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
     /// Physical cores that rates are divided by.
     pub cores: u32,
     /// How they were counted, or that they were given.
@@ -188,6 +191,9 @@ pub struct JobPlan {
     /// SAS options that replace the run's.
     #[serde(default)]
     pub options: BTreeMap<String, String>,
+    /// The node that runs it, of a run on several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
 const fn one() -> f64 {
@@ -244,6 +250,9 @@ pub struct Event {
     /// The job it happened to, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
+    /// The node it happened on, of a run on several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// Anything more to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -301,6 +310,7 @@ impl Event {
             at_s: time.at_s,
             event,
             job: None,
+            node: None,
             detail: None,
             exit: None,
             process_id: None,
@@ -364,6 +374,10 @@ pub enum EventKind {
     NotMeasured,
     /// Verification of a job's outputs ended; `detail` says what was found.
     JobVerified,
+    /// A node ended a phase of a run on several; `detail` says which.
+    PhaseEnded,
+    /// A node did not end a phase; `detail` says which.
+    NodeLost,
     /// The run was interrupted.
     Interrupted,
     /// The run is complete.
@@ -416,6 +430,9 @@ pub struct Disturbance {
     /// Which device, if it is one's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
+    /// On which node, of a run on several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// How much.
     pub value: f64,
     /// Of what: `s`, `MB/s`.

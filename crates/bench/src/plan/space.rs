@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::{Request, Scale};
 use crate::suite::text::SuiteText;
 
 /// Bytes at the peak as multiples of the input, with the parameters of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Space {
     /// Permanent outputs.
     pub output: f64,

@@ -27,9 +27,10 @@ struct State {
 }
 
 impl Journal {
-    /// For a run directory, with the file that makes room.
-    pub(super) fn open(directory: &RunDirectory) -> io::Result<Self> {
-        let path = directory.path().join("reserve");
+    /// For a run directory, or one of several nodes of it, with the file that makes room.
+    pub(super) fn open(directory: &RunDirectory, node: Option<&str>) -> io::Result<Self> {
+        let name = node.map_or_else(|| "reserve".to_owned(), |node| format!("reserve.{node}"));
+        let path = directory.path().join(name);
         // No file system can store this in less than its length.
         let random = Stream::new(RESERVE_BYTES);
         let bytes: Vec<u8> = (0..RESERVE_BYTES / 8)

@@ -7,7 +7,7 @@ use results::run::{Event, EventKind};
 use results::step::DatasetRecord;
 
 use super::{Error, Run, Watcher, first_error};
-use crate::plan::{PlannedDataset, PlannedJob, Verify};
+use crate::plan::{Plan, PlannedDataset, PlannedJob, Verify};
 use crate::suite::expand::names_input;
 use crate::suite::text::Format;
 use crate::verify;
@@ -15,7 +15,8 @@ use crate::verify::checks::Checker;
 use crate::verify::written::{Left, ReadBack};
 
 impl Run<'_> {
-    pub(super) fn verify(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
+    /// Verifies the jobs of the plan; `all` has those too that other nodes ran or verify.
+    pub(super) fn verify(&self, all: &Plan, watcher: &mut dyn Watcher) -> Result<(), Error> {
         let plan = &self.config.plan;
         if plan.verify == Verify::Off {
             return Ok(());
@@ -34,36 +35,38 @@ impl Run<'_> {
         // Jobs of the same entry run the same program.
         let mut seen = BTreeSet::new();
         let is_wanted = |job: &PlannedJob| plan.verify == Verify::Full || seen.insert(job.entry);
-        let wanted: Vec<bool> = plan.jobs.iter().map(is_wanted).collect();
-        let (mut as_written, read) = self.read_back(&wanted)?;
+        let mut jobs = plan.jobs.clone();
+        jobs.retain(is_wanted);
+        let (mut as_written, read) = self.read_back(&jobs, all)?;
         let mut checker = Checker::new(plan, &self.stage, &output, &execute, read);
-        let number = wanted.iter().filter(|wanted| **wanted).count();
-        let jobs = plan.jobs.iter().enumerate().filter(|(at, _)| wanted[*at]);
-        for (done, (at, job)) in jobs.enumerate() {
+        for (done, job) in jobs.iter().enumerate() {
             if self.stopped() {
                 return Ok(());
             }
-            watcher.verifying(done, number);
-            let ReadBack { bytes, findings } = as_written.remove(&at).unwrap_or_default();
+            watcher.verifying(done, jobs.len());
+            let ReadBack { bytes, findings } = as_written.remove(&job.name).unwrap_or_default();
             let findings = [findings, self.check(job, &mut checker)?].concat();
             self.verified(job, findings, Some(bytes))?;
         }
-        watcher.verifying(number, number);
+        watcher.verifying(jobs.len(), jobs.len());
         Ok(())
     }
 
-    /// Compares the files that the jobs of the batch left with what they wrote, for each job that is wanted.
-    /// Returns what was found by the job's number, and the files that were read.
+    /// Compares the files that jobs of the batch left with what they wrote, for those that are wanted. Any of
+    /// `all` may have changed them. Returns what was found by the job's name, and the files that were read.
     fn read_back(
         &self,
-        wanted: &[bool],
-    ) -> Result<(BTreeMap<usize, ReadBack>, Vec<PathBuf>), Error> {
+        wanted: &[PlannedJob],
+        all: &Plan,
+    ) -> Result<(BTreeMap<String, ReadBack>, Vec<PathBuf>), Error> {
         let mut changes = Vec::new();
-        for (at, job) in self.config.plan.jobs.iter().enumerate() {
+        for job in &all.jobs {
             let of_job = self.directory.written(&self.name(job))?;
-            changes.extend(of_job.into_iter().map(|change| (at, change)));
+            changes.extend(of_job.into_iter().map(|change| (job.name.clone(), change)));
         }
-        Ok(Left::after(changes).read_back(&|at| wanted[at], &|| self.stopped()))
+        let wanted: BTreeSet<&str> = wanted.iter().map(|job| &*job.name).collect();
+        let is_wanted = |job: &str| wanted.contains(job);
+        Ok(Left::after(changes).read_back(&is_wanted, &|| self.stopped()))
     }
 
     /// A batch whose outputs were replaced by those of the next one: what it read, and its logs.

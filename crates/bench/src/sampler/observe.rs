@@ -12,12 +12,13 @@ use std::thread;
 use std::time::Duration;
 
 use ::io::process;
+use serde::{Deserialize, Serialize};
 
 /// As much of a file's end as is looked at for its last line.
 const TAIL_BYTES: u64 = 64 * 1024;
 
 /// A series as it was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     /// Its name.
     pub name: String,

@@ -1,13 +1,15 @@
 //! What must hold of outputs, with everything put in: from the text of a check, the keys that its kind
 //! takes.
 
+use serde::{Deserialize, Serialize};
+
 use super::Wrong;
 use super::pattern::{self, Values};
 use super::text::{CheckText, KindOfCheck};
 use toml::Spanned;
 
 /// What must hold of an output. Data sets are members of the library OUT.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Check {
     /// Sorted by these variables, ascending; and the same multiset of rows as an input if one is named.
     Sorted {
@@ -94,7 +96,7 @@ pub enum Check {
 }
 
 /// A number known beforehand or counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
     /// Of what.
     pub of: Counted,
@@ -103,7 +105,7 @@ pub struct Expected {
 }
 
 /// What is counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Counted {
     /// Known.
     Known(u64),

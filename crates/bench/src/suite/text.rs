@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use base::units::{Bytes, parse_size};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 /// A published workload, or one of a site.
@@ -72,7 +72,7 @@ pub enum Distribution {
 }
 
 /// What further copies of the same data are: those of other streams, and of batches side by side.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Copies {
     /// The same bytes, written once more.
@@ -268,7 +268,7 @@ pub struct Dataset {
 }
 
 /// Data set or text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
     /// A SAS data set.

@@ -28,7 +28,7 @@ struct LeftFile {
     /// Whether all of it was written by these jobs.
     whole: bool,
     /// The job that changed it last.
-    job: usize,
+    job: String,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +54,8 @@ pub struct ReadBack {
 }
 
 impl Left {
-    /// What is there after these changes, each by a job of a number. They may come in any order.
-    pub fn after(mut changes: Vec<(usize, FileChange)>) -> Self {
+    /// What is there after these changes, each by a job of a name. They may come in any order.
+    pub fn after(mut changes: Vec<(String, FileChange)>) -> Self {
         changes.sort_by_key(|(_, change)| change.unix_ns);
         let mut left = Self::default();
         for (job, change) in changes {
@@ -64,7 +64,7 @@ impl Left {
         left
     }
 
-    fn apply(&mut self, job: usize, change: FileChange) {
+    fn apply(&mut self, job: String, change: FileChange) {
         let path = PathBuf::from(change.file);
         match change.kind {
             ChangeKind::Created => {
@@ -104,23 +104,23 @@ impl Left {
     /// found by job, and the files that were read.
     pub fn read_back(
         self,
-        wanted: &(dyn Fn(usize) -> bool + Sync),
+        wanted: &(dyn Fn(&str) -> bool + Sync),
         stopped: &(dyn Fn() -> bool + Sync),
-    ) -> (BTreeMap<usize, ReadBack>, Vec<PathBuf>) {
+    ) -> (BTreeMap<String, ReadBack>, Vec<PathBuf>) {
         let files: Vec<(PathBuf, LeftFile)> = self.files.into_iter().collect();
         let next = AtomicUsize::new(0);
-        let found = Mutex::new((BTreeMap::<usize, ReadBack>::new(), Vec::new()));
+        let found = Mutex::new((BTreeMap::<String, ReadBack>::new(), Vec::new()));
         let work = || {
             while let Some((path, file)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if stopped() {
                     return;
                 }
-                if !wanted(file.job) {
+                if !wanted(&file.job) {
                     continue;
                 }
                 let outcome = compare(path, file);
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                let of_job = found.0.entry(file.job).or_default();
+                let of_job = found.0.entry(file.job.clone()).or_default();
                 match outcome {
                     Ok(bytes) => of_job.bytes += bytes,
                     Err(finding) => of_job
@@ -249,8 +249,11 @@ mod tests {
         ChangeKind::Written { blocks }
     }
 
-    fn read_back(changes: Vec<(usize, FileChange)>) -> BTreeMap<usize, ReadBack> {
-        Left::after(changes).read_back(&|_| true, &|| false).0
+    fn read_back(changes: Vec<(usize, FileChange)>) -> BTreeMap<String, ReadBack> {
+        let named = |(job, change): (usize, FileChange)| (job.to_string(), change);
+        Left::after(changes.into_iter().map(named).collect())
+            .read_back(&|_| true, &|| false)
+            .0
     }
 
     #[test]
@@ -277,7 +280,7 @@ mod tests {
             bytes: 300,
             findings: Vec::new(),
         };
-        assert_eq!(found, [(2, good)].into());
+        assert_eq!(found, [("2".to_owned(), good)].into());
     }
 
     #[test]
@@ -308,7 +311,7 @@ mod tests {
                 (0, change(2, &path, written(&path, &lengths))),
             ];
             harm(&path);
-            let found = read_back(changes)[&0].clone();
+            let found = read_back(changes)["0"].clone();
             assert_eq!(found.findings.is_empty(), wanted.is_empty(), "{found:?}");
             let said = found.findings.concat();
             assert!(said.contains(wanted), "{wanted}: {said}");
@@ -324,9 +327,9 @@ mod tests {
             blocks: BlockRun::gather([(100, 100, hash_bytes(&[7; 100]))]),
         };
         let changes = vec![(0, change(1, &path, kind))];
-        assert_eq!(read_back(changes.clone())[&0].bytes, 100);
+        assert_eq!(read_back(changes.clone())["0"].bytes, 100);
         fs::write(&path, [8; 300]).unwrap();
-        let said = read_back(changes)[&0].findings.concat();
+        let said = read_back(changes)["0"].findings.concat();
         assert!(said.contains("bytes 100 to 199: "), "{said}");
     }
 
@@ -351,7 +354,7 @@ mod tests {
                 (0, change(1, &path, ChangeKind::Created)),
                 (0, change(2, &path, ChangeKind::Written { blocks })),
             ];
-            let said = read_back(changes)[&0].findings.concat();
+            let said = read_back(changes)["0"].findings.concat();
             assert!(said.contains(wanted), "{said}");
         }
     }

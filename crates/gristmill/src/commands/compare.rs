@@ -46,6 +46,21 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
+/// How runs on different numbers of nodes compare, in the forms of the Isilon paper.
+pub fn growth(runs: &[PathBuf]) -> Result<String> {
+    let subjects = runs
+        .iter()
+        .map(|path| subject(path))
+        .collect::<Result<Vec<Subject>>>()?;
+    let wanted = ["scalability", "slowest-per-node"];
+    let tables = tables::of_several(&subjects).into_iter();
+    let texts: Vec<String> = tables
+        .filter(|table| wanted.contains(&&*table.id))
+        .map(|table| report::table::text(&table))
+        .collect();
+    Ok(texts.join("\n"))
+}
+
 /// The first run of a side under the side's name.
 fn named(side: &Side) -> Option<Subject> {
     let run = side.runs.first()?.clone();

@@ -2,6 +2,7 @@
 
 mod ceiling;
 mod dry_run;
+mod grid;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,6 +33,10 @@ use crate::ui;
 pub fn run(args: &RunArgs) -> Result<Exit> {
     let suite = suite::find(&args.suite)?;
     let directories = directories(args)?;
+    if !args.grid.nodes.is_empty() {
+        return grid::submit(args, &suite, &directories);
+    }
+    let allocated = grid::allocated(args, &suite)?;
     let mut rungs = rungs(args, &suite)?;
     settle_scale(args, &suite, &directories, &mut rungs)?;
     let rungs = rungs;
@@ -73,9 +78,15 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
         if index == 1 || !matches!(rung, Rung::Same) {
             ceiling = ceiling::measure(args, &suite, &request(args, rung), &config, &stop)?;
         }
+        if let Some(allocated) = &allocated {
+            config.plan = allocated.planned(args, &suite, &directories)?;
+        }
         config.ceiling.clone_from(&ceiling);
         let mut view = View::new();
-        let outcome = bench::run::run(&config, &stop, &mut view);
+        let outcome = match &allocated {
+            None => bench::run::run(&config, &stop, &mut view),
+            Some(allocated) => allocated.run(&mut config, &stop, &mut view),
+        };
         view.finish();
         let outcome = outcome?;
         exit = exit.and(tell(args, &outcome)?);
@@ -103,6 +114,7 @@ fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Confi
         program: std::env::current_exe().context("failed to find this program's own file")?,
         version: VERSION.to_owned(),
         node: host_name(),
+        host: host_name(),
         observe: args.observe.clone(),
         ceiling: None,
         thresholds: super::report::thresholds(args.thresholds.as_deref())?,

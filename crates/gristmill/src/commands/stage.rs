@@ -62,6 +62,7 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         program: std::env::current_exe().context("failed to find this program's own file")?,
         version: VERSION.to_owned(),
         node: host_name(),
+        host: host_name(),
         observe: Vec::new(),
         ceiling: None,
         thresholds: Thresholds::published(),

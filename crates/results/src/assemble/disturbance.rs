@@ -82,11 +82,48 @@ fn within(samples: &[Sample], from_s: f64, to_s: f64) -> Vec<&Sample> {
     samples.iter().filter(lies).collect()
 }
 
-/// Everything that can be told of one node.
-pub fn disturbances(node: &NodeRecord, samples: &[Sample], events: &[Event]) -> Vec<Disturbance> {
+/// Everything that can be told of all nodes; `samples` are of each by name.
+pub fn disturbances(
+    nodes: &[NodeRecord],
+    samples: &[(String, Vec<Sample>)],
+    events: &[Event],
+) -> Vec<Disturbance> {
     let Some(window) = Window::of(events) else {
         return Vec::new();
     };
+    let mut found = Vec::new();
+    for node in nodes.iter().filter(|node| node.same_host_as.is_none()) {
+        let own = samples.iter().find(|(name, _)| *name == node.node);
+        let own = own.map_or(&[][..], |(_, samples)| samples);
+        let has_others = |other: &NodeRecord| other.same_host_as.as_ref() == Some(&node.node);
+        if nodes.iter().any(has_others) {
+            // What the jobs of the others do is not told from what else the host does.
+            found.extend(steal(&window.running(own)));
+            found.extend(clock_drift(own));
+            continue;
+        }
+        let here = |event: &&Event| event.node.as_ref().is_none_or(|name| *name == node.node);
+        let events: Vec<Event> = events.iter().filter(here).cloned().collect();
+        found.extend(of_node(node, own, window, &events).into_iter().map(|one| {
+            if nodes.len() == 1 {
+                return one;
+            }
+            Disturbance {
+                statement: format!("{}: {}", node.node, one.statement),
+                node: Some(node.node.clone()),
+                ..one
+            }
+        }));
+    }
+    found
+}
+
+fn of_node(
+    node: &NodeRecord,
+    samples: &[Sample],
+    window: Window,
+    events: &[Event],
+) -> Vec<Disturbance> {
     let running = window.running(samples);
     let flushed = window.with_flush(samples);
     let mut found = Vec::new();
@@ -131,6 +168,7 @@ fn foreign_cpu(running: &[&Sample]) -> Option<Disturbance> {
     (all > 0.0).then(|| Disturbance {
         kind: "foreign_cpu".to_owned(),
         what: None,
+        node: None,
         value: foreign,
         unit: "s".to_owned(),
         share: Some(share),
@@ -155,6 +193,7 @@ fn steal(running: &[&Sample]) -> Option<Disturbance> {
     (all > 0.0).then(|| Disturbance {
         kind: "steal".to_owned(),
         what: None,
+        node: None,
         value: stolen,
         unit: "s".to_owned(),
         share: Some(share),
@@ -233,6 +272,7 @@ fn foreign_traffic(
             FOREIGN_TRAFFIC_SHARE_MAX * 100.0
         ),
         what: Some(what),
+        node: None,
     })
 }
 
@@ -258,6 +298,7 @@ fn other_devices(node: &NodeRecord, samples: &[&Sample]) -> Vec<Disturbance> {
         (bytes > 0 && seconds > 0.0).then(|| Disturbance {
             kind: "other_device_traffic".to_owned(),
             what: Some(name.clone()),
+            node: None,
             value: mb_per_s,
             unit: "MB/s".to_owned(),
             share: None,
@@ -276,6 +317,7 @@ fn clock_drift(samples: &[Sample]) -> Option<Disturbance> {
     (samples.len() > 1).then(|| Disturbance {
         kind: "clock_drift".to_owned(),
         what: None,
+        node: None,
         value: drift,
         unit: "s".to_owned(),
         share: None,
@@ -295,6 +337,7 @@ fn held_up(running: &[&Sample]) -> Option<Disturbance> {
     Some(Disturbance {
         kind: "held_up".to_owned(),
         what: None,
+        node: None,
         value: longest,
         unit: "s".to_owned(),
         share: None,
@@ -309,6 +352,12 @@ fn held_up(running: &[&Sample]) -> Option<Disturbance> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Those of one node.
+    fn disturbances(node: &NodeRecord, samples: &[Sample], events: &[Event]) -> Vec<Disturbance> {
+        let samples = [(node.node.clone(), samples.to_vec())];
+        super::disturbances(std::slice::from_ref(node), &samples, events)
+    }
     use crate::node::FileSystemRecord;
     use crate::run::Time;
     use crate::sample::{ChannelSample, MemorySample};

@@ -12,7 +12,7 @@ const HOUR_S: f64 = 3600.0;
 pub(super) fn drift(
     plan: &RunPlan,
     jobs: &[JobResult],
-    samples: &[Sample],
+    samples: &[(String, Vec<Sample>)],
     window: Window,
 ) -> Option<Drift> {
     plan.duration_s?;
@@ -87,10 +87,13 @@ fn mean(jobs: &[JobResult], name: &str, batches: &BTreeSet<u32>) -> Option<f64> 
 }
 
 /// What jobs were served per second in two spans of time; a sample across an edge counts by its share.
-fn throughput(samples: &[Sample], parts: [(f64, f64); 2]) -> BTreeMap<String, [f64; 2]> {
+fn throughput(
+    nodes: &[(String, Vec<Sample>)],
+    parts: [(f64, f64); 2],
+) -> BTreeMap<String, [f64; 2]> {
     let mut rates: BTreeMap<String, [f64; 2]> = BTreeMap::new();
     for (place, (from, to)) in parts.into_iter().enumerate() {
-        for sample in samples {
+        for sample in nodes.iter().flat_map(|(_, samples)| samples) {
             let begin = sample.at_s - sample.interval_s;
             let inside = sample.at_s.min(to) - begin.max(from);
             if inside <= 0.0 || sample.interval_s <= 0.0 {
@@ -183,6 +186,7 @@ mod tests {
                 )
             })
             .collect();
+        let samples = [("n".to_owned(), samples)];
         let found = drift(&plan(&["a", "b"]), &jobs, &samples, WINDOW).unwrap();
         assert_eq!((found.part.as_str(), found.part_s), ("tenth", 10.0));
         assert_eq!(found.batches, [1, 1]);

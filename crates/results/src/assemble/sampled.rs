@@ -1,80 +1,109 @@
 //! Figures that come from samples: sustained peaks, what measuring cost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::disturbance::Window;
 use crate::peak::{Moved, sustained, window_s};
 use crate::run::SustainedPeak;
 use crate::sample::{ChannelSample, DeviceSample, Sample};
 
-/// The highest means over the window: of all channels together, of each, of each device.
-pub(super) fn sustained_peak(samples: &[Sample], window: Window) -> Option<SustainedPeak> {
-    let running = window.running(samples);
-    let with_flush = window.with_flush(samples);
-    let run_s: f64 = with_flush.iter().map(|sample| sample.interval_s).sum();
-    let window_s = window_s(run_s);
-    let peak = |samples: &[&Sample], bytes: &dyn Fn(&Sample) -> u64| {
-        let moved = |sample: &&Sample| Moved {
-            end_s: sample.at_s,
-            interval_s: sample.interval_s,
-            amount: bytes(sample) as f64 / 1e6,
-        };
-        let moved: Vec<Moved> = samples.iter().map(moved).collect();
-        sustained(&[moved], window_s).map(|peak| peak.per_s)
-    };
-    let total = peak(&running, &|sample| {
-        sample.channels.values().map(ChannelSample::bytes).sum()
-    });
-    let of_channels = |names: &'static [&str]| {
-        peak(&running, &|sample| {
-            let moved = names.iter().filter_map(|name| sample.channels.get(*name));
-            moved.map(ChannelSample::bytes).sum()
+/// What each node did over time, by name.
+type Nodes = [(String, Vec<Sample>)];
+
+/// Bytes of what a name stands for.
+type Of = dyn Fn(&Sample, &str) -> u64;
+
+/// The highest means over the window, all nodes on one clock: of all channels together, of each, of each
+/// device. Devices of several nodes are named `node:device`.
+pub(super) fn sustained_peak(nodes: &Nodes, window: Window) -> Option<SustainedPeak> {
+    let each = nodes.iter();
+    let running: Vec<Vec<&Sample>> = each.map(|(_, own)| window.running(own)).collect();
+    let with_flush: Vec<Vec<&Sample>> = nodes
+        .iter()
+        .map(|(_, own)| window.with_flush(own))
+        .collect();
+    let seconds = |own: &Vec<&Sample>| own.iter().map(|one| one.interval_s).sum::<f64>();
+    let window_s = window_s(with_flush.iter().map(seconds).fold(0.0, f64::max));
+    let of_channels = |wanted: &dyn Fn(&str) -> bool| {
+        peak(&running, window_s, &|sample| {
+            let moved = sample.channels.iter().filter(|(name, _)| wanted(name));
+            moved.map(|(_, channel)| channel.bytes()).sum()
         })
     };
-    let shared = of_channels(&["input", "output"]);
-    let work = of_channels(&["work", "util"]);
-    let each = |samples: &[&Sample], names: &mut dyn Iterator<Item = &String>, of: &Of| {
-        let mut peaks = BTreeMap::new();
-        for name in names {
-            if peaks.contains_key(name) {
-                continue;
-            }
-            let peak = peak(samples, &|sample| of(sample, name));
-            peaks.extend(peak.map(|peak| (name.clone(), peak)));
-        }
-        peaks
+    let total = of_channels(&|_| true);
+    let shared = of_channels(&|name| ["input", "output"].contains(&name));
+    let work = of_channels(&|name| ["work", "util"].contains(&name));
+    let names = running.iter().flatten().flat_map(|one| one.channels.keys());
+    let names: BTreeSet<&String> = names.collect();
+    let channels: BTreeMap<String, f64> = names
+        .into_iter()
+        .filter_map(|name| Some((name.clone(), of_channels(&|other| other == name)?)))
+        .collect();
+    let of_devices = |bytes: &Of| devices(nodes, &with_flush, window_s, bytes);
+    let bytes_of = |figure: fn(&DeviceSample) -> u64| {
+        move |sample: &Sample, name: &str| sample.devices.get(name).map_or(0, figure)
     };
-    let channels = each(
-        &running,
-        &mut running.iter().flat_map(|sample| sample.channels.keys()),
-        &|sample, name| sample.channels.get(name).map_or(0, ChannelSample::bytes),
-    );
-    let of_devices = |bytes: fn(&DeviceSample) -> u64| {
-        each(
-            &with_flush,
-            &mut with_flush.iter().flat_map(|sample| sample.devices.keys()),
-            &move |sample, name| sample.devices.get(name).map_or(0, bytes),
-        )
-    };
-    let devices = of_devices(DeviceSample::bytes);
+    let devices = of_devices(&bytes_of(DeviceSample::bytes));
     // Jobs that do not let themselves be seen have no peak.
     let total = total.filter(|_| !channels.is_empty());
-    (total.is_some() || !devices.is_empty()).then_some(SustainedPeak {
+    (total.is_some() || !devices.is_empty()).then(|| SustainedPeak {
         window_s,
         mb_per_s: total,
-        settled_mb_per_s: total.and_then(|_| settled(samples, window, window_s)),
+        settled_mb_per_s: total.and_then(|_| settled(nodes, window, window_s)),
         shared_mb_per_s: shared.filter(|_| total.is_some()),
         work_mb_per_s: work.filter(|_| total.is_some()),
         channels,
         devices,
-        device_reads: of_devices(|device| device.read_bytes),
-        device_writes: of_devices(|device| device.write_bytes),
+        device_reads: of_devices(&bytes_of(|device| device.read_bytes)),
+        device_writes: of_devices(&bytes_of(|device| device.write_bytes)),
     })
+}
+
+/// The highest mean of so many bytes a sample, MB/s, nodes added up.
+fn peak(nodes: &[Vec<&Sample>], window_s: f64, bytes: &dyn Fn(&Sample) -> u64) -> Option<f64> {
+    let moved = |sample: &&Sample| Moved {
+        end_s: sample.at_s,
+        interval_s: sample.interval_s,
+        amount: bytes(sample) as f64 / 1e6,
+    };
+    let of_node = |own: &Vec<&Sample>| own.iter().map(moved).collect();
+    let moved: Vec<Vec<Moved>> = nodes.iter().map(of_node).collect();
+    sustained(&moved, window_s).map(|peak| peak.per_s)
+}
+
+/// The peak of each device of each node.
+fn devices(
+    nodes: &Nodes,
+    samples: &[Vec<&Sample>],
+    window_s: f64,
+    bytes: &Of,
+) -> BTreeMap<String, f64> {
+    let mut peaks = BTreeMap::new();
+    for ((node, _), own) in nodes.iter().zip(samples) {
+        let names: BTreeSet<&String> = own.iter().flat_map(|one| one.devices.keys()).collect();
+        for name in names {
+            let own = std::slice::from_ref(own);
+            let peak = peak(own, window_s, &|sample| bytes(sample, name));
+            let full = if nodes.len() > 1 {
+                format!("{node}:{name}")
+            } else {
+                name.clone()
+            };
+            peaks.extend(peak.map(|peak| (full, peak)));
+        }
+    }
+    peaks
 }
 
 /// The highest mean of what storage took and gave: a second in which the page cache took more than it wrote
 /// counts for less, one in which it wrote what it had taken before for more.
-fn settled(samples: &[Sample], window: Window, window_s: f64) -> Option<f64> {
+fn settled(nodes: &Nodes, window: Window, window_s: f64) -> Option<f64> {
+    let of_node = |(_, samples): &(String, Vec<Sample>)| settled_of(samples, window);
+    let moved = nodes.iter().map(of_node).collect::<Option<Vec<_>>>()?;
+    sustained(&moved, window_s).map(|peak| peak.per_s)
+}
+
+fn settled_of(samples: &[Sample], window: Window) -> Option<Vec<Moved>> {
     let unwritten = |sample: &Sample| {
         let memory = sample.memory.as_ref()?;
         Some((memory.dirty_bytes + memory.writeback_bytes) as f64)
@@ -100,27 +129,31 @@ fn settled(samples: &[Sample], window: Window, window_s: f64) -> Option<f64> {
                 interval_s: sample.interval_s,
                 amount: (served as f64 - (after - before)) / 1e6,
             }
-        })
-        .collect();
-    sustained(&[moved], window_s).map(|peak| peak.per_s)
+        });
+    Some(moved.collect())
 }
 
-/// Bytes of what a name stands for.
-type Of = dyn Fn(&Sample, &str) -> u64;
-
-/// CPU time of launcher and sampler while jobs ran, seconds, and the same as a share of one core.
-pub(super) fn launcher(samples: &[Sample], window: Window) -> Option<(f64, f64)> {
-    let running = window.running(samples);
-    let seconds: f64 = running.iter().map(|sample| sample.interval_s).sum();
-    let of = |sample: &&Sample| sample.cpu.as_ref()?.launcher_s;
-    let cpu_s = running.iter().map(of).sum::<Option<f64>>()?;
-    (seconds > 0.0).then(|| (cpu_s, cpu_s / seconds))
+/// CPU time of launchers and samplers while jobs ran, seconds, and that of the node where it was most as a share
+/// of one core.
+pub(super) fn launcher(nodes: &Nodes, window: Window) -> Option<(f64, f64)> {
+    let mut all = 0.0;
+    let mut most: Option<f64> = None;
+    for (_, samples) in nodes {
+        let running = window.running(samples);
+        let seconds: f64 = running.iter().map(|sample| sample.interval_s).sum();
+        let of = |sample: &&Sample| sample.cpu.as_ref()?.launcher_s;
+        let cpu_s = running.iter().map(of).sum::<Option<f64>>()?;
+        all += cpu_s;
+        let share = (seconds > 0.0).then(|| cpu_s / seconds);
+        most = most.into_iter().chain(share).reduce(f64::max);
+    }
+    Some((all, most?))
 }
 
 /// Bytes that NFS mounts read from their servers while jobs ran.
-pub(super) fn read_from_servers(samples: &[Sample], window: Window) -> u64 {
-    let running = window.running(samples);
-    let mounts = running.iter().flat_map(|sample| sample.mounts.values());
+pub(super) fn read_from_servers(nodes: &Nodes, window: Window) -> u64 {
+    let running = nodes.iter().flat_map(|(_, own)| window.running(own));
+    let mounts = running.flat_map(|sample| sample.mounts.values());
     mounts.map(|mount| mount.read_bytes).sum()
 }
 
@@ -128,6 +161,10 @@ pub(super) fn read_from_servers(samples: &[Sample], window: Window) -> u64 {
 mod tests {
     use super::*;
     use crate::sample::CpuSample;
+
+    fn one_node(samples: Vec<Sample>) -> Vec<(String, Vec<Sample>)> {
+        vec![("n".to_owned(), samples)]
+    }
 
     fn samples() -> Vec<Sample> {
         let sample = |second: u32| {
@@ -172,15 +209,18 @@ mod tests {
 
     #[test]
     fn peaks_are_of_the_time_in_which_jobs_ran() {
-        let peak = sustained_peak(&samples(), window(0.0, 300.0)).unwrap();
+        let peak = sustained_peak(&one_node(samples()), window(0.0, 300.0)).unwrap();
         assert!((peak.mb_per_s.unwrap() - 30.0).abs() < 1e-9);
         assert!((peak.channels["work"] - 30.0).abs() < 1e-9);
         assert!((peak.devices["sda"] - 15.0).abs() < 1e-9);
         assert!((peak.device_reads["sda"] - 15.0).abs() < 1e-9);
         assert!(peak.device_writes["sda"].abs() < 1e-9);
-        let early = sustained_peak(&samples(), window(0.0, 100.0)).unwrap();
+        let early = sustained_peak(&one_node(samples()), window(0.0, 100.0)).unwrap();
         assert!((early.mb_per_s.unwrap() - 10.0).abs() < 1e-9);
-        assert_eq!(sustained_peak(&samples(), window(0.0, 50.0)), None);
+        assert_eq!(
+            sustained_peak(&one_node(samples()), window(0.0, 50.0)),
+            None
+        );
     }
 
     #[test]
@@ -199,7 +239,7 @@ mod tests {
                 ..MemorySample::default()
             });
         }
-        let peak = sustained_peak(&samples, window(0.0, 300.0)).unwrap();
+        let peak = sustained_peak(&one_node(samples), window(0.0, 300.0)).unwrap();
         assert!((peak.mb_per_s.unwrap() - 30.0).abs() < 1e-9);
         // 10 before and during, 10 served and 10 written back after.
         assert!((peak.settled_mb_per_s.unwrap() - 20.0).abs() < 1e-9);
@@ -209,8 +249,8 @@ mod tests {
 
     #[test]
     fn the_launcher_is_a_share_of_one_core() {
-        let (cpu_s, share) = launcher(&samples(), window(0.0, 100.0)).unwrap();
+        let (cpu_s, share) = launcher(&one_node(samples()), window(0.0, 100.0)).unwrap();
         assert!((cpu_s - 0.2).abs() < 1e-9 && (share - 0.002).abs() < 1e-9);
-        assert_eq!(launcher(&[], window(0.0, 1.0)), None);
+        assert_eq!(launcher(&one_node(Vec::new()), window(0.0, 1.0)), None);
     }
 }

@@ -14,6 +14,9 @@ use crate::sample::Sample;
 use crate::step::StepRecord;
 use crate::written::FileChange;
 
+/// Where each node of a run on several writes its own events: no two write to one file.
+const EVENTS: &str = "events";
+
 /// A failure to read or write a run directory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -125,9 +128,27 @@ impl RunDirectory {
         self.write_json("result.json", result)
     }
 
-    /// Events so far. A last line cut short by a kill is passed over.
+    /// Events so far, those of all nodes by time. A last line cut short by a kill is passed over.
     pub fn events(&self) -> Result<Vec<Event>, Error> {
-        read_lines(&self.path.join("events.jsonl"))
+        let mut events: Vec<Event> = read_lines(&self.path.join("events.jsonl"))?;
+        let nodes = self.names(EVENTS, ".jsonl")?;
+        for node in &nodes {
+            events.extend(read_lines::<Event>(&self.events_of(node))?);
+        }
+        if !nodes.is_empty() {
+            events.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
+        }
+        Ok(events)
+    }
+
+    /// Where each node of a run on several writes its events.
+    pub fn events_folder(run: &Path) -> PathBuf {
+        run.join(EVENTS)
+    }
+
+    /// Events of a node of a run on several.
+    fn events_of(&self, node: &str) -> PathBuf {
+        self.path.join(EVENTS).join(format!("{node}.jsonl"))
     }
 
     /// Steps that a job has finished so far.
@@ -145,7 +166,7 @@ impl RunDirectory {
         self.names("nodes", ".jsonl")
     }
 
-    /// Names of files of a folder without their ending, sorted; none if there is no such folder.
+    /// Names of files in a folder without their ending, sorted; none if there is no such folder.
     fn names(&self, folder: &str, ending: &str) -> Result<Vec<String>, Error> {
         let folder = self.path.join(folder);
         let entries = match fs::read_dir(&folder) {
@@ -215,7 +236,10 @@ impl RunDirectory {
 
     /// Adds an event; it is on its way to the disk when this returns.
     pub fn add_event(&self, event: &Event) -> Result<(), Error> {
-        let path = self.path.join("events.jsonl");
+        let path = match &event.node {
+            None => self.path.join("events.jsonl"),
+            Some(node) => self.events_of(node),
+        };
         let mut line = serde_json::to_vec(event).expect("events have only plain keys");
         line.push(b'\n');
         append(&path, &line).map_err(|source| Error::Io {

@@ -170,6 +170,7 @@ fn measure(args: &TradeoffArgs, suite: &Suite, row: &mut Row, stop: &AtomicBool)
         program: std::env::current_exe().context("failed to find this program's own file")?,
         version: VERSION.to_owned(),
         node: host_name(),
+        host: host_name(),
         observe: Vec::new(),
         ceiling: None,
         thresholds: Thresholds::published(),

@@ -24,6 +24,7 @@ fn plan() -> RunPlan {
         seed: 1,
         started_unix_s: 0.0,
         node: "n".to_owned(),
+        nodes: Vec::new(),
         cores: 1,
         cores_basis: String::new(),
         memory_bytes: 1,
@@ -49,6 +50,7 @@ fn plan() -> RunPlan {
             class: None,
             persona: None,
             options: BTreeMap::new(),
+            node: None,
         }],
     }
 }

@@ -1,0 +1,288 @@
+//! The leading side of a run on several nodes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use ::io::cache;
+use results::assemble::assemble_with;
+use results::node::NodeRecord;
+use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, Time};
+
+use super::clocks::Clock;
+use super::{Order, Phase};
+use crate::marker::{self, Holds};
+use crate::run::{
+    Config, Error, Outcome, Watcher, create_directory, failed, free_name, now, open_stage,
+    remove_outputs, run_name,
+};
+use crate::stage::Stage;
+
+/// How long before the common start the nodes are told of it, seconds.
+const NOTICE_S: f64 = 3.0;
+
+/// What starts processes on nodes, and waits for them.
+pub trait Launcher {
+    /// Starts `gristmill agent` with these arguments on each node and waits until all have ended. How they ended is
+    /// read in their events; an error says that none could be started.
+    fn start(&self, nodes: &[&str], arguments: &[String], stop: &AtomicBool) -> io::Result<()>;
+
+    /// Compares the nodes' clocks with that of this process.
+    fn clocks(&self, nodes: &[String], arguments: &[String]) -> io::Result<Vec<Option<Clock>>>;
+}
+
+/// The nodes of a run.
+pub struct Grid<'a> {
+    /// Their names, by rank.
+    pub nodes: Vec<String>,
+    /// One set of jobs is spread over the nodes; otherwise each has a batch of its own.
+    pub spread: bool,
+    /// What starts processes on them.
+    pub launcher: &'a dyn Launcher,
+}
+
+/// Carries a plan out on several nodes.
+pub fn run(
+    config: &Config,
+    grid: &Grid<'_>,
+    stop: &AtomicBool,
+    watcher: &mut dyn Watcher,
+) -> Result<Outcome, Error> {
+    let name = free_name(&config.directories.runs, &run_name(&config.plan.suite));
+    let began = Instant::now();
+    let stage = open_stage(config)?;
+    let (directory, _in_use) = create_directory(config, &name)?;
+    let output = config
+        .directories
+        .output
+        .join(format!("gristmill-output-{name}"));
+    let action = format!("make {}", output.display());
+    let output_in_use = marker::make(&output, Holds::Output).map_err(failed(action))?;
+    let order = Order {
+        plan: config.plan.clone(),
+        directories: config.directories.clone(),
+        stage: stage.directory().to_owned(),
+        output: output.clone(),
+        warm: config.warm,
+        audit: config.audit,
+        wall_limit: config.wall_limit,
+        pace: config.pace.clone(),
+        observe: config.observe.clone(),
+        version: config.version.clone(),
+        nodes: grid.nodes.clone(),
+        spread: grid.spread,
+        began_unix_s: now(),
+        clocks: Vec::new(),
+    };
+    let mut led = Led {
+        began,
+        grid,
+        order,
+        directory,
+        alive: (0..grid.nodes.len()).collect(),
+        stop,
+    };
+    let interrupted = led.carry_out(watcher)?;
+    if interrupted {
+        led.event(&Event::new(led.time(), EventKind::Interrupted))?;
+    }
+    drop(output_in_use);
+    if !config.keep {
+        remove_outputs(&output)?;
+    }
+    let result = assemble_with(&led.directory, &config.thresholds)?;
+    if !interrupted {
+        led.directory.write_result(&result)?;
+        led.event(&Event::new(led.time(), EventKind::RunFinished))?;
+    }
+    Ok(Outcome {
+        directory: led.directory,
+        result,
+        interrupted,
+    })
+}
+
+struct Led<'a> {
+    began: Instant,
+    grid: &'a Grid<'a>,
+    order: Order,
+    directory: RunDirectory,
+    /// Ranks of the nodes that ended every phase so far.
+    alive: Vec<usize>,
+    stop: &'a AtomicBool,
+}
+
+impl Led<'_> {
+    fn time(&self) -> Time {
+        Time {
+            unix_s: now(),
+            at_s: self.began.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn event(&self, event: &Event) -> Result<(), Error> {
+        Ok(self.directory.add_event(event)?)
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn write_order(&self) -> Result<(), Error> {
+        let action = format!("write the order of the nodes to {}", self.path().display());
+        self.order.write(self.path()).map_err(failed(action))
+    }
+
+    /// All phases; true if it was cut short.
+    fn carry_out(&mut self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
+        self.note_nodes()?;
+        self.write_order()?;
+        self.compare_clocks(watcher)?;
+        for phase in Phase::ALL {
+            if self.alive.is_empty() || self.stopped() {
+                return Ok(self.stopped());
+            }
+            watcher.phase(&format!("{} on {} nodes", saying(phase), self.alive.len()));
+            self.phase(phase)?;
+            if phase == Phase::Stage {
+                self.note_sizes()?;
+            }
+        }
+        Ok(self.stopped())
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Keeps in the plan which nodes there are, and which of them runs what.
+    fn note_nodes(&self) -> Result<(), Error> {
+        let folder = RunDirectory::events_folder(self.path());
+        let action = format!("make {}", folder.display());
+        fs::create_dir_all(&folder).map_err(failed(action))?;
+        let plan = self.directory.plan()?;
+        let ranks = self.order.ranks();
+        let node = |job: &JobPlan| Some(self.order.nodes[*ranks.get(job.name.as_str())?].clone());
+        let jobs = plan.jobs.into_iter().map(|job| JobPlan {
+            node: node(&job),
+            ..job
+        });
+        Ok(self.directory.write_plan(&RunPlan {
+            jobs: jobs.collect(),
+            node: self.order.nodes[0].clone(),
+            nodes: self.order.nodes.clone(),
+            ..plan
+        })?)
+    }
+
+    fn note_sizes(&self) -> Result<(), Error> {
+        let look = "look at the staged files";
+        let stage = Stage::join(&self.order.stage).map_err(failed(look))?;
+        let sizes = stage.sizes(&self.order.plan).map_err(failed(look))?;
+        let plan = self.directory.plan()?;
+        Ok(self.directory.write_plan(&RunPlan { sizes, ..plan })?)
+    }
+
+    fn compare_clocks(&mut self, watcher: &mut dyn Watcher) -> Result<(), Error> {
+        watcher.phase("comparing clocks");
+        let run = self.path().display().to_string();
+        let arguments = ["--run".to_owned(), run, "--clock".to_owned()];
+        match self.grid.launcher.clocks(&self.order.nodes, &arguments) {
+            Ok(clocks) => self.order.clocks = clocks,
+            Err(error) => {
+                let detail = format!("the clocks of the nodes were not compared: {error}");
+                self.event(&Event::new(self.time(), EventKind::NotMeasured).with_detail(detail))?;
+            }
+        }
+        self.write_order()
+    }
+
+    /// Has every node that is left carry the phase out; those that did not end it are left out from here on.
+    fn phase(&mut self, phase: Phase) -> Result<(), Error> {
+        if phase == Phase::Verify {
+            // What the nodes wrote is to come from storage, not from what this one may know of it.
+            let action = format!("flush {}", self.order.output.display());
+            cache::flush(&self.order.output).map_err(failed(action))?;
+        }
+        let mut arguments = vec!["--run".to_owned(), self.path().display().to_string()];
+        let mut flag = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+        flag("--phase", phase.name().to_owned());
+        match phase {
+            Phase::Launch => flag("--start", format!("{:.6}", now() + NOTICE_S)),
+            Phase::Verify => {
+                for (verifier, verified) in self.verifiers()? {
+                    flag("--verifies", format!("{verifier}={verified}"));
+                }
+            }
+            _ => {}
+        }
+        let nodes: Vec<&str> = self
+            .alive
+            .iter()
+            .map(|at| &*self.order.nodes[*at])
+            .collect();
+        let started = self.grid.launcher.start(&nodes, &arguments, self.stop);
+        started.map_err(failed(format!("start the phase {}", phase.name())))?;
+        if self.stopped() {
+            return Ok(());
+        }
+        let ended = self.ended(phase)?;
+        let (alive, lost): (Vec<usize>, Vec<usize>) =
+            self.alive.iter().partition(|at| ended.contains(at));
+        self.alive = alive;
+        for at in lost {
+            let node = &self.order.nodes[at];
+            let detail = format!(
+                "{node} did not end the phase {}; its jobs and outputs are left out from here on",
+                phase.name()
+            );
+            self.event(&Event::new(self.time(), EventKind::NodeLost).with_detail(detail))?;
+        }
+        Ok(())
+    }
+
+    /// Ranks of the nodes that say that they ended a phase.
+    fn ended(&self, phase: Phase) -> Result<Vec<usize>, Error> {
+        let events = self.directory.events()?;
+        let of_phase = events.iter().filter(|event| {
+            event.event == EventKind::PhaseEnded && event.detail.as_deref() == Some(phase.name())
+        });
+        let nodes: Vec<&str> = of_phase.filter_map(|event| event.node.as_deref()).collect();
+        let ended = |at: &usize| nodes.contains(&&*self.order.nodes[*at]);
+        Ok((0..self.order.nodes.len()).filter(ended).collect())
+    }
+
+    /// Who verifies whose jobs: the next node, where all see data and outputs on file systems that nodes share
+    /// or are one machine; else each its own.
+    fn verifiers(&self) -> Result<BTreeMap<usize, usize>, Error> {
+        let records = self.alive.iter().map(|at| {
+            let record = self.directory.node(&self.order.nodes[*at])?;
+            Ok(record.unwrap_or_default())
+        });
+        let records = records.collect::<Result<Vec<NodeRecord>, Error>>()?;
+        let first = records.first().and_then(|one| one.boot_id.as_ref());
+        let one_host = first.is_some() && records.iter().all(|one| one.boot_id.as_ref() == first);
+        let shares = |record: &NodeRecord| {
+            ["data", "output"].iter().all(|name| {
+                let found = record.file_systems.get(*name);
+                found.is_some_and(|found| host::file_systems::is_shared(&found.kind))
+            })
+        };
+        let shift = usize::from(one_host || records.iter().all(shares));
+        let verifiers = self.alive.iter().cycle().skip(shift);
+        Ok(verifiers.copied().zip(self.alive.iter().copied()).collect())
+    }
+}
+
+const fn saying(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Prepare => "preparing",
+        Phase::Stage => "staging",
+        Phase::Cold => "evicting",
+        Phase::Launch => "running",
+        Phase::Verify => "verifying",
+    }
+}

@@ -1,0 +1,264 @@
+//! Slurm as the launcher: phases are job steps of an allocation, so that Slurm starts the processes, waits for
+//! them, notices nodes that fail and keeps the accounts.
+
+use std::ffi::OsString;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use ::io::process;
+
+use super::clocks::{self, Clock};
+use super::lead::Launcher;
+
+/// How often it is looked whether a command has ended or is to be stopped.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a command that was told to end may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The node that this process runs on, as Slurm calls it.
+pub fn this_node() -> Option<String> {
+    std::env::var("SLURMD_NODENAME").ok()
+}
+
+/// Whether this process runs in an allocation.
+pub fn is_allocated() -> bool {
+    std::env::var_os("SLURM_JOB_ID").is_some()
+}
+
+/// Names of the allocation's nodes, in Slurm's order.
+pub fn nodes() -> io::Result<Vec<String>> {
+    let list = std::env::var("SLURM_JOB_NODELIST")
+        .map_err(|_| io::Error::other("SLURM_JOB_NODELIST is not set: this is no Slurm job"))?;
+    let mut command = Command::new("scontrol");
+    let output = command.args(["show", "hostnames", &list]).output();
+    let output = output.map_err(|error| not_started("scontrol", &error))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let names: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    if names.is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(io::Error::other(format!(
+            "scontrol named no nodes of {list}: {said}"
+        )));
+    }
+    Ok(names)
+}
+
+fn not_started(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("failed to start {what}: {error}"))
+}
+
+/// An allocation.
+#[derive(Debug)]
+pub struct Allocation {
+    /// This program, which must be at the same place on every node.
+    pub program: PathBuf,
+}
+
+impl Allocation {
+    fn step(&self, nodes: &[&str], arguments: &[String]) -> Command {
+        let mut command = Command::new("srun");
+        let count = nodes.len();
+        command.args([
+            format!("--nodes={count}"),
+            format!("--ntasks={count}"),
+            "--ntasks-per-node=1".to_owned(),
+            format!("--nodelist={}", nodes.join(",")),
+            // One node that fails does not end the others.
+            "--no-kill".to_owned(),
+            "--kill-on-bad-exit=0".to_owned(),
+            "--wait=0".to_owned(),
+            "--cpu-bind=quiet,none".to_owned(),
+            "--job-name=gristmill".to_owned(),
+        ]);
+        command.arg(&self.program).arg("agent").args(arguments);
+        process::die_with_parent(&mut command);
+        command
+    }
+}
+
+impl Launcher for Allocation {
+    fn start(&self, nodes: &[&str], arguments: &[String], stop: &AtomicBool) -> io::Result<()> {
+        let mut command = self.step(nodes, arguments);
+        let child = command.stdin(Stdio::null()).spawn();
+        let mut child = child.map_err(|error| not_started("srun", &error))?;
+        // Its exit code is the worst of all tasks': which nodes did their part is in their events.
+        wait(&mut child, stop).map(|_| ())
+    }
+
+    fn clocks(&self, nodes: &[String], arguments: &[String]) -> io::Result<Vec<Option<Clock>>> {
+        let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
+        let mut command = self.step(&names, arguments);
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.map_err(|error| not_started("srun", &error))?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let Some((questions, answers)) = pipes else {
+            return Err(io::Error::other("srun has no input and output"));
+        };
+        let clocks = clocks::ask(nodes.len(), questions, BufReader::new(answers));
+        // The end of the questions ends the answers.
+        wait(&mut child, &AtomicBool::new(false))?;
+        clocks
+    }
+}
+
+/// Waits for a command; `stop` ends it.
+fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<Option<i32>> {
+    let mut told = Duration::ZERO;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.code());
+        }
+        if stop.load(Ordering::Relaxed) {
+            if told.is_zero() {
+                process::terminate(child.id(), false);
+            }
+            told += PAUSE;
+            if told > PATIENCE {
+                child.kill()?;
+            }
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// A job to submit: a run on so many nodes.
+#[derive(Debug, Clone)]
+pub struct Submission {
+    /// How many.
+    pub nodes: u32,
+    /// Further options of sbatch, as they are.
+    pub options: Vec<String>,
+    /// What the first node of the allocation runs.
+    pub command: Vec<OsString>,
+    /// Where its output and messages go; the folder must be there.
+    pub output: PathBuf,
+    /// The same for its messages.
+    pub messages: PathBuf,
+}
+
+/// A submitted job that is waited for.
+#[derive(Debug)]
+pub struct Submitted {
+    child: Child,
+    /// Slurm's number of the job.
+    pub id: String,
+}
+
+impl Submission {
+    /// Submits it.
+    pub fn submit(&self) -> io::Result<Submitted> {
+        let script = self.script();
+        let mut command = Command::new("sbatch");
+        command
+            .args([
+                "--wait".to_owned(),
+                "--parsable".to_owned(),
+                format!("--nodes={}", self.nodes),
+                "--ntasks-per-node=1".to_owned(),
+                "--exclusive".to_owned(),
+                "--no-kill".to_owned(),
+                "--no-requeue".to_owned(),
+                "--job-name=gristmill".to_owned(),
+                format!("--output={}", self.output.display()),
+                format!("--error={}", self.messages.display()),
+            ])
+            .args(&self.options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let child = command.spawn();
+        let mut child = child.map_err(|error| not_started("sbatch", &error))?;
+        if let Some(mut input) = child.stdin.take() {
+            io::Write::write_all(&mut input, script.as_bytes())?;
+        }
+        let mut id = String::new();
+        if let Some(output) = child.stdout.take() {
+            io::BufRead::read_line(&mut BufReader::new(output), &mut id)?;
+        }
+        // With several clusters the name follows.
+        let id = id.trim().split(';').next().unwrap_or_default().to_owned();
+        if id.is_empty() {
+            child.wait()?;
+            return Err(io::Error::other("sbatch did not take the job"));
+        }
+        Ok(Submitted { child, id })
+    }
+
+    fn script(&self) -> String {
+        let words = self
+            .command
+            .iter()
+            .map(|word| quoted(&word.to_string_lossy()));
+        format!("#!/bin/sh\nexec {}\n", words.collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// A word for the shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+impl Submitted {
+    /// Waits for the job's end and calls `meanwhile` now and then; `stop` cancels it. Returns its exit code;
+    /// `None` if it was ended otherwise.
+    pub fn wait(
+        mut self,
+        stop: &AtomicBool,
+        mut meanwhile: impl FnMut() -> io::Result<()>,
+    ) -> io::Result<Option<i32>> {
+        let mut cancelled = false;
+        loop {
+            let ended = self.child.try_wait()?;
+            meanwhile()?;
+            if let Some(status) = ended {
+                return Ok(status.code());
+            }
+            if stop.load(Ordering::Relaxed) && !cancelled {
+                cancelled = true;
+                cancel(&self.id)?;
+            }
+            thread::sleep(Duration::from_millis(200));
+        }
+    }
+}
+
+/// Asks the job's processes to end, as an interrupt does.
+fn cancel(id: &str) -> io::Result<()> {
+    let mut command = Command::new("scancel");
+    let status = command.args(["--batch", "--signal=TERM", id]).status();
+    status
+        .map(|_| ())
+        .map_err(|error| not_started("scancel", &error))
+}
+
+/// Where the output of a submitted run goes, below the folder of run directories.
+pub fn output_paths(runs: &Path, name: &str) -> (PathBuf, PathBuf) {
+    let of = |ending: &str| runs.join(format!("{name}.{ending}"));
+    (of("out"), of("err"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_reach_the_shell_as_they_are() {
+        let submission = Submission {
+            nodes: 2,
+            options: Vec::new(),
+            command: ["/opt/grist mill", "run", "it's"]
+                .map(OsString::from)
+                .into(),
+            output: "o".into(),
+            messages: "e".into(),
+        };
+        assert_eq!(
+            submission.script(),
+            "#!/bin/sh\nexec '/opt/grist mill' 'run' 'it'\\''s'\n"
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! `gristmill run --slurm`: on all nodes of an allocation, or submitted for numbers of nodes one after the other.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, bail};
+use bench::grid::lead::{self, Grid};
+use bench::grid::slurm::{self, Allocation, Submission};
+use bench::plan::{self, Plan};
+use bench::run::{Config, Directories, Outcome, Watcher};
+use bench::suite::Suite;
+use bench::suite::text::Distribution;
+
+use super::{Rung, host_facts, request, stop_on_signals};
+use crate::cli::RunArgs;
+use crate::exit::Exit;
+use crate::ui;
+
+/// Flags that are for the submission, each with a value.
+const OF_SUBMISSION: [&str; 4] = ["--nodes", "--partition", "--account", "--slurm-option"];
+
+/// The allocation in which this process runs.
+pub struct Allocated {
+    nodes: Vec<String>,
+    spread: bool,
+}
+
+/// The allocation, if one is asked for.
+pub fn allocated(args: &RunArgs, suite: &Suite) -> Result<Option<Allocated>> {
+    if !args.grid.slurm {
+        return Ok(None);
+    }
+    if !slurm::is_allocated() {
+        bail!(
+            "--slurm: this is no Slurm job; say on how many nodes to run (--nodes 1,2,4), or run it within an \
+             allocation (salloc)"
+        );
+    }
+    Ok(Some(Allocated {
+        nodes: slurm::nodes().context("failed to find the nodes of the allocation")?,
+        spread: suite.text.distribution == Distribution::Spread,
+    }))
+}
+
+impl Allocated {
+    /// What all nodes do together. Each is taken to be like this one.
+    pub fn planned(
+        &self,
+        args: &RunArgs,
+        suite: &Suite,
+        directories: &Directories,
+    ) -> Result<Plan> {
+        let host = host_facts(args.cores, suite.text.name.get_ref(), directories)?;
+        let nodes = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let mut request = request(args, &Rung::Same);
+        if !self.spread {
+            request.lanes = nodes;
+        }
+        let mut plan = plan::plan(suite, &request, &host).context("failed to plan the run")?;
+        plan.on_nodes(nodes, self.spread);
+        Ok(plan)
+    }
+
+    /// Carries it out.
+    pub fn run(
+        &self,
+        config: &mut Config,
+        stop: &AtomicBool,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Outcome, bench::run::Error> {
+        // Each node reaches what this one reaches on tmpfs.
+        if let Some(rate) = config
+            .ceiling
+            .as_mut()
+            .and_then(|one| one.mb_per_s.as_mut())
+        {
+            *rate *= self.nodes.len() as f64;
+        }
+        let allocation = Allocation {
+            program: config.program.clone(),
+        };
+        let grid = Grid {
+            nodes: self.nodes.clone(),
+            spread: self.spread,
+            launcher: &allocation,
+        };
+        lead::run(config, &grid, stop, watcher)
+    }
+}
+
+/// Submits a run for each number of nodes, and says what they show together.
+pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Result<Exit> {
+    let stop = stop_on_signals()?;
+    let mut exit = Exit::Good;
+    let mut runs = Vec::new();
+    for nodes in &args.grid.nodes {
+        let name = format!(
+            "slurm-{}-{}-{nodes}",
+            suite.text.name.get_ref(),
+            std::process::id()
+        );
+        let (output, messages) = slurm::output_paths(&directories.runs, &name);
+        let submission = Submission {
+            nodes: *nodes,
+            options: options(args),
+            command: command()?,
+            output: output.clone(),
+            messages: messages.clone(),
+        };
+        let submitted = submission
+            .submit()
+            .with_context(|| format!("failed to submit the run on {nodes} nodes"))?;
+        ui::say(&format!("{nodes} nodes: Slurm job {}", submitted.id));
+        let mut shown = Shown::new(&output);
+        let mut told = Shown::new(&messages);
+        let code = submitted.wait(&stop, || {
+            told.forward(&mut std::io::stderr())?;
+            shown.forward(&mut std::io::stdout())
+        });
+        let code = code.with_context(|| format!("failed to wait for the run on {nodes} nodes"))?;
+        runs.extend(run_directory(&told.text));
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Exit::Interrupted);
+        }
+        match code.and_then(Exit::of_code) {
+            Some(Exit::Interrupted) => return Ok(Exit::Interrupted),
+            Some(own) => exit = exit.and(own),
+            None => {
+                let code = code.map_or("a signal".to_owned(), |code| format!("code {code}"));
+                ui::say(&format!(
+                    "ERROR: the run on {nodes} nodes ended with {code}; see {}",
+                    messages.display()
+                ));
+                exit = exit.and(Exit::CouldNotRun);
+            }
+        }
+    }
+    if runs.len() > 1 && !args.json {
+        let text = crate::commands::compare::growth(&runs)?;
+        ui::data(text.trim_end());
+    }
+    Ok(exit)
+}
+
+/// Options of sbatch.
+fn options(args: &RunArgs) -> Vec<String> {
+    let named = [
+        ("--partition", &args.grid.partition),
+        ("--account", &args.grid.account),
+    ];
+    let named = named
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));
+    named
+        .chain(args.grid.slurm_option.iter().cloned())
+        .collect()
+}
+
+/// This command without what is for the submission.
+fn command() -> Result<Vec<OsString>> {
+    let program = std::env::current_exe().context("failed to find this program's own file")?;
+    let mut words = vec![program.into_os_string()];
+    words.extend(without_submission(std::env::args_os().skip(1)));
+    Ok(words)
+}
+
+fn without_submission(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words = Vec::new();
+    let mut is_value = false;
+    for word in given {
+        let text = word.to_string_lossy();
+        if is_value {
+            is_value = false;
+        } else if OF_SUBMISSION.contains(&&*text) {
+            is_value = true;
+        } else if !OF_SUBMISSION
+            .iter()
+            .any(|flag| text.starts_with(&format!("{flag}=")))
+        {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// A file that grows, and what of it was passed on.
+struct Shown {
+    path: PathBuf,
+    file: Option<File>,
+    text: String,
+}
+
+impl Shown {
+    fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            file: None,
+            text: String::new(),
+        }
+    }
+
+    fn forward(&mut self, to: &mut dyn Write) -> std::io::Result<()> {
+        if self.file.is_none() {
+            // It is there when the job begins.
+            self.file = File::open(&self.path).ok();
+        }
+        if let Some(file) = &mut self.file {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            to.write_all(&bytes)?;
+            to.flush()?;
+            self.text.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        Ok(())
+    }
+}
+
+/// Where the run is, as it says itself.
+fn run_directory(messages: &str) -> Option<PathBuf> {
+    let mut lines = messages.lines().rev();
+    let path = lines.find_map(|line| line.strip_prefix("Run directory: "));
+    path.map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_job_runs_the_command_without_what_is_for_the_submission() {
+        let words = [
+            "run",
+            "--slurm",
+            "--nodes",
+            "1,2",
+            "--partition=a",
+            "--slurm-option",
+            "--time=1:00",
+            "multiuser",
+            "--scale=1",
+        ];
+        let left = without_submission(words.map(OsString::from).into_iter());
+        assert_eq!(left, ["run", "--slurm", "multiuser", "--scale=1"]);
+    }
+
+    #[test]
+    fn the_last_run_directory_counts() {
+        let said = "Run directory: /a b\nReport: /a b/report.html\nRun directory: /c\n";
+        assert_eq!(run_directory(said), Some(PathBuf::from("/c")));
+        assert_eq!(run_directory("ERROR"), None);
+    }
+}
