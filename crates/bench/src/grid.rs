@@ -42,6 +42,8 @@ pub struct Order {
     pub pace: Option<Pace>,
     /// Series that others measure, on the first node.
     pub observe: Vec<Series>,
+    /// A licensed SAS that executes jobs.
+    pub sas: Option<PathBuf>,
     /// Version of the program.
     pub version: String,
     /// The nodes by rank.
@@ -171,6 +173,7 @@ impl Order {
             pace: self.pace.clone(),
             series: None,
             program,
+            sas: self.sas.clone(),
             version: self.version.clone(),
             node,
             host,

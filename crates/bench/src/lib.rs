@@ -15,6 +15,7 @@ pub mod orphans;
 pub mod plan;
 pub mod run;
 pub mod sampler;
+pub mod sas;
 pub mod stage;
 pub mod suite;
 pub mod verify;

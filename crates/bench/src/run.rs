@@ -1,6 +1,7 @@
 //! One run: stage, cold start, launch, verify, figures.
 
 mod journal;
+mod licensed;
 pub mod part;
 mod verification;
 
@@ -93,8 +94,10 @@ pub struct Config {
     pub pace: Option<Pace>,
     /// The runs that this one belongs to.
     pub series: Option<results::run::Series>,
-    /// The program that executes jobs: this one.
+    /// The program that executes jobs, and programs of checks: this one.
     pub program: PathBuf,
+    /// A licensed SAS that executes jobs in its place.
+    pub sas: Option<PathBuf>,
     /// Its version, for the record.
     pub version: String,
     /// Name of the node: that of the host, or what a grid calls it.
@@ -291,6 +294,7 @@ pub(crate) fn create_directory(
         schema: results::SCHEMA.to_owned(),
         program: config.version.clone(),
         run: name.to_owned(),
+        sas: config.sas.clone(),
         suite: plan.suite.clone(),
         scale: plan.scale,
         scale_reason: plan.scale_reason.clone(),
@@ -492,6 +496,9 @@ impl Run<'_> {
         if let Err(error) = finished {
             let detail = format!("samples of the node could not be written: {error}");
             self.event(&Event::new(self.time(), EventKind::NotMeasured).with_detail(detail))?;
+        }
+        if self.config.sas.is_some() {
+            self.read_logs()?;
         }
         Ok(false)
     }
@@ -834,6 +841,9 @@ impl Run<'_> {
         fs::write(&program, &job.program)
             .map_err(failed(format!("write {}", program.display())))?;
         let at = [self.stage.of_lane(job.lane), self.output_of(job.lane)];
+        if let Some(sas) = &self.config.sas {
+            return self.start_sas(sas, (name, job), &own, &at);
+        }
         let mut command = self.exec(&own, "job", &program, &at);
         let mut flag = |name: &str, value: String| command.extend([name.to_owned(), value]);
         flag("--print", text(&own.join("job.lst")));
@@ -846,12 +856,7 @@ impl Run<'_> {
                 flag("--pace-table", text(file));
             }
         }
-        let directories = DIRECTORIES.iter().zip(&at);
-        for (name, value) in &job.symbols {
-            let put_in = |value: String, (word, path): (&&str, &PathBuf)| {
-                value.replace(&format!("{{{word}}}"), &text(path))
-            };
-            let value = directories.clone().fold(value.clone(), put_in);
+        for (name, value) in symbols(job, &at) {
             flag("--set", format!("{name}={value}"));
         }
         for (name, value) in self.config.plan.options_of(job) {
@@ -966,6 +971,19 @@ impl Run<'_> {
             .map(|_| ())
             .map_err(io::Error::other)
     }
+}
+
+/// Macro variables of a job, with these directories of IN and OUT.
+fn symbols(job: &PlannedJob, at: &[PathBuf; 2]) -> BTreeMap<String, String> {
+    let put_in = |value: String, (word, path): (&&str, &PathBuf)| {
+        value.replace(&format!("{{{word}}}"), &text(path))
+    };
+    let directories = DIRECTORIES.iter().zip(at);
+    let of = |(name, value): (&String, &String)| {
+        let value = directories.clone().fold(value.clone(), put_in);
+        (name.clone(), value)
+    };
+    job.symbols.iter().map(of).collect()
 }
 
 fn text(path: &Path) -> String {

@@ -216,6 +216,10 @@ pub struct RunArgs {
     /// papers, or distinct, from seeds of their own [default: as the suite says]
     #[arg(long, value_name = "identical|distinct", value_parser = sizes::copies)]
     pub copies: Option<bench::suite::text::Copies>,
+    /// What executes the programs: the built-in engine, or a licensed SAS of the site's own by the path of its
+    /// command after `sas:`
+    #[arg(long, value_name = "builtin|sas:PATH", default_value = "builtin", value_parser = engine)]
+    pub engine: EngineArg,
     /// The pace of the jobs' steps
     #[command(flatten)]
     pub pace: PaceArgs,
@@ -315,6 +319,14 @@ pub struct AgentArgs {
     /// Which node verifies the jobs of which, by number
     #[arg(long, value_name = "N=M", value_parser = sizes::parameter)]
     pub verifies: Vec<(String, u64)>,
+}
+
+/// Value of `--engine`: the path of a licensed SAS, or the built-in engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineArg(pub Option<PathBuf>);
+
+fn engine(text: &str) -> Result<EngineArg, String> {
+    bench::sas::parse_engine(text).map(EngineArg)
 }
 
 /// How fast steps compute.

@@ -21,8 +21,9 @@ const jobDetails = index => {
     const moved = Object.fromEntries(step.bytes.map(([name, read, written]) => [name, [read, written]]));
     return make("tr", {}, number(at, String(at + 1)), make("th", { scope: "row" }, step.name),
       number(step.start_s, step.start_s === undefined ? "–" : clock(step.start_s, 1)), number(step.real_s), number(step.cpu_s),
-      number(0, step.real_s > 0 ? (step.cpu_s / step.real_s).toFixed(2) : "–"), number(0, bytesText(step.memory_bytes)),
-      number(0, whole(step.read_rows)), number(0, whole(step.written_rows)),
+      number(0, step.real_s > 0 ? (step.cpu_s / step.real_s).toFixed(2) : "–"), number(0, step.memory_bytes === undefined ? "–" : bytesText(step.memory_bytes)),
+      number(0, step.read_rows === undefined ? "–" : whole(step.read_rows)),
+      number(0, step.written_rows === undefined ? "–" : whole(step.written_rows)),
       ...channels.flatMap(name => (moved[name] ?? [0, 0]).map(bytes => number(0, bytes ? bytesText(bytes) : "–"))),
       make("td", {}, step.sleep_s ? `slept ${duration(step.sleep_s)} ` : "", step.errors ? `${step.errors} errors` : step.warnings ? `${step.warnings} warnings` : ""));
   };

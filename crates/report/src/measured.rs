@@ -69,6 +69,7 @@ mod tests {
     #[test]
     fn only_what_was_measured_is_printed() {
         let mut result = RunResult {
+            engine: None,
             drift: None,
             schema: String::new(),
             run: String::new(),

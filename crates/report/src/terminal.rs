@@ -155,6 +155,7 @@ fn heading(plan: &RunPlan) -> String {
         "not a qualifying run: all files together are less than three times the memory"
     });
     match plan.pace.as_deref() {
+        _ if plan.sas.is_some() => line("the programs run under a licensed SAS, at its own pace"),
         None | Some("none") => {
             line("not paced, a stress test: programs compute as fast as this engine can");
         }

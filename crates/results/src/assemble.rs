@@ -110,6 +110,7 @@ pub fn assemble_with(
         disturbance,
         sustained_peak,
         drift,
+        engine: engine(&plan, &events),
         not_measured: not_measured(&nodes, &samples, &events),
         audits: audits.iter().map(NodeAudit::to_look_at).collect(),
     })
@@ -125,6 +126,19 @@ fn nodes(directory: &RunDirectory, plan: &RunPlan) -> Result<Vec<NodeRecord>, Er
     };
     let records = names.iter().map(|name| directory.node(name).transpose());
     records.flatten().collect()
+}
+
+/// What ran the programs, if it was a licensed SAS.
+pub(crate) fn engine(plan: &RunPlan, events: &[Event]) -> Option<String> {
+    let command = plan.sas.as_ref()?.display();
+    let mut read = events
+        .iter()
+        .filter(|event| event.event == EventKind::LogsRead);
+    let said = read.find_map(|event| event.detail.clone());
+    Some(match said {
+        Some(said) => format!("{said}, by {command}"),
+        None => format!("{command}, of which no log was read"),
+    })
 }
 
 /// How much of what was read was read physically, where all nodes let it be known in the same way.
@@ -248,8 +262,17 @@ fn job_result(
     let findings = find(EventKind::JobVerified).and_then(|event| event.findings.clone());
     let launched = find(EventKind::JobLaunched);
     // Without a record of its steps nothing is known of a job's traffic, which is not 0.
-    let sum =
-        |of: fn(&StepRecord) -> u64| (!steps.is_empty()).then(|| steps.iter().map(of).sum::<u64>());
+    let sum = |of: fn(&StepRecord) -> Option<u64>| {
+        (!steps.is_empty())
+            .then(|| steps.iter().map(of).sum::<Option<u64>>())
+            .flatten()
+    };
+    // A licensed SAS does not tell what went over which channel.
+    let counts_channels = plan.sas.is_none() && !steps.is_empty();
+    let over_channels = |of: fn(&ChannelRecord) -> u64| {
+        let channels = steps.iter().flat_map(|step| step.channels.values());
+        counts_channels.then(|| channels.map(of).sum())
+    };
     let sorts = || steps.iter().filter_map(|step| step.sort.as_ref());
     let sleeps = plan
         .pacing
@@ -275,27 +298,17 @@ fn job_result(
         verified: findings.as_ref().map(Vec::is_empty),
         findings: findings.unwrap_or_default(),
         class: job.class.clone(),
-        memory_bytes: steps.iter().map(|step| step.memory_bytes).max(),
-        blocked_s: (!steps.is_empty()).then(|| {
+        memory_bytes: steps.iter().filter_map(|step| step.memory_bytes).max(),
+        blocked_s: counts_channels.then(|| {
             let channels = steps.iter().flat_map(|step| step.channels.values());
             channels.map(blocked_s).sum()
         }),
         sleep_s: (!steps.is_empty())
             .then(|| steps.iter().map(|step| step.sleep_s).sum())
             .flatten(),
-        read_bytes: sum(|step| {
-            step.channels
-                .values()
-                .map(|channel| channel.read_bytes)
-                .sum()
-        }),
-        write_bytes: sum(|step| {
-            step.channels
-                .values()
-                .map(|channel| channel.write_bytes)
-                .sum()
-        }),
-        device_read_bytes: sum(|step| step.block_input * BLOCK_BYTES),
+        read_bytes: over_channels(|channel| channel.read_bytes),
+        write_bytes: over_channels(|channel| channel.write_bytes),
+        device_read_bytes: sum(|step| Some(step.block_input? * BLOCK_BYTES)),
         sorted_bytes: sorts().map(|sort| sort.rows * sort.row_bytes).sum(),
         sort_runs: sorts().map(|sort| sort.runs).sum(),
         sort_s: {

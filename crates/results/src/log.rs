@@ -13,6 +13,7 @@ mod line;
 mod lines;
 mod notes;
 pub mod reader;
+pub mod record;
 
 use serde::{Deserialize, Serialize};
 

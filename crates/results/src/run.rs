@@ -39,6 +39,9 @@ pub struct RunPlan {
     pub program: String,
     /// Name of the run: the run directory's.
     pub run: String,
+    /// The licensed SAS that ran the programs, a command; absent for the built-in engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sas: Option<std::path::PathBuf>,
     /// Suite.
     pub suite: String,
     /// Factor on the paper's rows.
@@ -370,6 +373,8 @@ pub enum EventKind {
     /// What the jobs left unwritten in memory was written to the devices; `real_s` tells how long it
     /// took.
     Flushed,
+    /// The logs of a licensed SAS were read; `detail` says which SAS they are of.
+    LogsRead,
     /// Something could not be measured; `detail` says what and why.
     NotMeasured,
     /// Verification of a job's outputs ended; `detail` says what was found.
@@ -412,6 +417,9 @@ pub struct RunResult {
     /// First and last part of a run of several batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
+    /// What ran the programs, if it was not the built-in engine: the version and platform in its logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
     /// What could not be measured, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_measured: Vec<String>,

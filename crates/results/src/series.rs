@@ -196,6 +196,7 @@ mod tests {
 
     fn run(mb_per_s: f64, result: &str) -> RunResult {
         RunResult {
+            engine: None,
             schema: crate::SCHEMA.to_owned(),
             run: String::new(),
             suite: String::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A finished step of a program.
+/// A finished step of a program. What the engine does not tell is absent: a licensed SAS does not count by channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// Number in the session, from 1.
@@ -14,7 +14,8 @@ pub struct StepRecord {
     /// `DATA`, or the procedure's name.
     pub name: String,
     /// When the step ended, seconds since the Unix epoch.
-    pub ended_unix_s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_unix_s: Option<f64>,
     /// Elapsed time, seconds.
     pub real_s: f64,
     /// User CPU time of all threads, seconds.
@@ -22,19 +23,26 @@ pub struct StepRecord {
     /// System CPU time of all threads, seconds.
     pub system_s: f64,
     /// Peak resident memory during the step, bytes.
-    pub memory_bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
     /// Major page faults.
-    pub page_faults: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_faults: Option<u64>,
     /// Minor page faults.
-    pub page_reclaims: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_reclaims: Option<u64>,
     /// Voluntary context switches.
-    pub voluntary_switches: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voluntary_switches: Option<u64>,
     /// Involuntary context switches.
-    pub involuntary_switches: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches: Option<u64>,
     /// 512-byte blocks read from devices on behalf of the process.
-    pub block_input: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_input: Option<u64>,
     /// 512-byte blocks written towards devices.
-    pub block_output: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_output: Option<u64>,
     /// Time waited because the program asked to (CALL SLEEP and the function), seconds; part of `real_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sleep_s: Option<f64>,
@@ -48,9 +56,11 @@ pub struct StepRecord {
     /// What went over each channel; channels that were not used are absent.
     pub channels: BTreeMap<String, ChannelRecord>,
     /// Observations read, all data sets together.
-    pub observations_read: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observations_read: Option<u64>,
     /// Observations written.
-    pub observations_written: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observations_written: Option<u64>,
     /// Data sets read.
     pub inputs: Vec<DatasetRecord>,
     /// Data sets written.

@@ -282,6 +282,9 @@ fn configuration(plan: &RunPlan) -> BTreeMap<String, String> {
         "pace",
         plan.pace.clone().unwrap_or_else(|| "none".to_owned()),
     );
+    if let Some(sas) = &plan.sas {
+        put("engine", sas.display().to_string());
+    }
     if let Some(pacing) = &plan.pacing {
         put("pace by", pacing.by.clone());
         put(

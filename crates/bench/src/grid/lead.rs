@@ -71,6 +71,7 @@ pub fn run(
         wall_limit: config.wall_limit,
         pace: config.pace.clone(),
         observe: config.observe.clone(),
+        sas: config.sas.clone(),
         version: config.version.clone(),
         nodes: grid.nodes.clone(),
         spread: grid.spread,

@@ -32,6 +32,7 @@ use crate::ui;
 /// Runs the verb.
 pub fn run(args: &RunArgs) -> Result<Exit> {
     let suite = suite::find(&args.suite)?;
+    check_engine(args)?;
     let directories = directories(args)?;
     if !args.grid.nodes.is_empty() {
         return grid::submit(args, &suite, &directories);
@@ -47,7 +48,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     for rung in &rungs {
         let plan = planned(args, &suite, &directories, rung)?;
         if args.dry_run {
-            ui::data(&dry_run::describe(&plan, &directories, pace.as_ref()));
+            ui::data(&dry_run::describe(
+                &plan,
+                &directories,
+                pace.as_ref(),
+                args.engine.0.as_deref(),
+            ));
         }
     }
     if args.dry_run {
@@ -99,6 +105,20 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     Ok(exit)
 }
 
+/// What a licensed SAS cannot do is refused before anything is done.
+fn check_engine(args: &RunArgs) -> Result<()> {
+    let Some(sas) = &args.engine.0 else {
+        return Ok(());
+    };
+    if args.pace.pace.factor.is_some() {
+        bail!("--pace: a licensed SAS has its own pace; leave it out with --engine sas:");
+    }
+    if let Err(why) = bench::sas::check(sas) {
+        bail!("--engine: {why}");
+    }
+    Ok(())
+}
+
 fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Config> {
     Ok(Config {
         plan,
@@ -112,6 +132,7 @@ fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Confi
         pace: super::pace::of_run(&args.pace)?,
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
+        sas: args.engine.0.clone(),
         version: VERSION.to_owned(),
         node: host_name(),
         host: host_name(),

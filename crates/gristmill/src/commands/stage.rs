@@ -60,6 +60,7 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         pace: None,
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
+        sas: None,
         version: VERSION.to_owned(),
         node: host_name(),
         host: host_name(),

@@ -89,9 +89,12 @@ struct Step {
     sleep_s: Option<f64>,
     /// Bytes read and written by channel.
     bytes: Vec<(String, u64, u64)>,
-    read_rows: u64,
-    written_rows: u64,
-    memory_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_rows: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written_rows: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_bytes: Option<u64>,
     #[serde(skip_serializing_if = "is_zero")]
     warnings: u64,
     #[serde(skip_serializing_if = "is_zero")]
@@ -140,7 +143,7 @@ fn bar(run: &Run, timeline: &Timeline, job: &JobResult) -> Bar {
     let place = |step: &StepRecord| {
         let (start, launch) = start_s.zip(launch)?;
         let last = end_s.unwrap_or(timeline.end_s);
-        let end = (start + step.ended_unix_s - launch.unix_s).clamp(start, last.max(start));
+        let end = (start + step.ended_unix_s? - launch.unix_s).clamp(start, last.max(start));
         Some(rounded_to_ms((end - step.real_s).max(start)))
     };
     let plan = plan(run, job);

@@ -32,6 +32,18 @@ const SPREAD_REAL_S_MIN: f64 = 10.0;
 const UNKNOWN: &str = "the throughput is not known: a job left no record of its steps, or the flush was not \
                        measured";
 
+const NOT_COUNTED: &str =
+    "a licensed SAS does not tell what went over each channel, so that the throughput is not known";
+
+/// Why there is no throughput.
+fn unknown(plan: &RunPlan) -> &'static str {
+    if plan.sas.is_some() {
+        NOT_COUNTED
+    } else {
+        UNKNOWN
+    }
+}
+
 /// Everything that a verdict is made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
@@ -186,7 +198,7 @@ fn throughput(facts: &Facts<'_>, limited_by: Option<&Limit>) -> [(Measure, Measu
             only_if_met,
             ..Measured::default()
         },
-        None => Measured::absent(UNKNOWN),
+        None => Measured::absent(unknown(facts.plan)),
     };
     let share = shared
         .zip(total)
@@ -244,7 +256,8 @@ fn held_down(facts: &Facts<'_>, total: Option<f64>, limited_by: Option<&Limit>) 
 
 /// Why figures that depend on how fast programs compute cannot be judged.
 fn unpaced(plan: &RunPlan) -> Option<String> {
-    let paced = plan.pace.as_deref().is_some_and(|pace| pace != "none");
+    // A licensed SAS has its own pace.
+    let paced = plan.sas.is_some() || plan.pace.as_deref().is_some_and(|pace| pace != "none");
     (!paced).then(|| {
         "the run is not paced: its programs compute faster than SAS does, so that they wait for a larger \
          share of their time"
@@ -432,6 +445,13 @@ fn remarks(facts: &Facts<'_>) -> Vec<String> {
             Bytes(bytes)
         )
     });
+    let engine = crate::assemble::engine(plan, facts.events);
+    let engine = engine.map(|engine| {
+        format!(
+            "the programs ran under {engine}; their inputs were not compared by the rows that they read, since SAS keeps \
+             no hashes"
+        )
+    });
     let replaced = plan.duration_s.is_some();
     let replaced =
         replaced.then_some("outputs of earlier batches made room for those of later ones");
@@ -440,6 +460,7 @@ fn remarks(facts: &Facts<'_>) -> Vec<String> {
         .chain(replaced)
         .map(str::to_owned)
         .chain(read_back)
+        .chain(engine)
         .chain(plan.copies.as_ref().map(copies))
         .chain(facts.drift.and_then(slower))
         .collect()
@@ -485,7 +506,7 @@ fn unproven(facts: &Facts<'_>) -> Option<String> {
     } else if few {
         "there were fewer jobs at once than cores: the storage was not asked for enough"
     } else if plan.saturating && facts.aggregate.mb_per_s_flushed.is_none() {
-        UNKNOWN
+        unknown(plan)
     } else if !plan.cold {
         "the start was warm"
     } else if !was_cold(facts.aggregate, facts.events) {

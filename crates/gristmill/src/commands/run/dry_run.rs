@@ -9,7 +9,12 @@ use bench::run::{Directories, Pace};
 use bench::suite::expand::rounded;
 
 /// The plan as text, for `--dry-run`.
-pub fn describe(plan: &Plan, directories: &Directories, pace: Option<&Pace>) -> String {
+pub fn describe(
+    plan: &Plan,
+    directories: &Directories,
+    pace: Option<&Pace>,
+    sas: Option<&Path>,
+) -> String {
     let input = plan.input_bytes();
     let peak = |share: f64| Bytes(rounded(input.0 as f64 * share));
     let at = |name: &str, path: &Path, bytes: Bytes, when: &str| {
@@ -55,10 +60,11 @@ pub fn describe(plan: &Plan, directories: &Directories, pace: Option<&Pace>) -> 
             " at the peak",
         ),
     ];
-    lines.push(pace.map_or(
-        "  not paced: programs compute as fast as this engine can".to_owned(),
-        |pace| format!("  {}", pace_line(pace)),
-    ));
+    lines.push(match (sas, pace) {
+        (Some(sas), _) => format!("  programs run under a licensed SAS, {}", sas.display()),
+        (None, Some(pace)) => format!("  {}", pace_line(pace)),
+        (None, None) => "  not paced: programs compute as fast as this engine can".to_owned(),
+    });
     lines.extend(duration_estimate(plan).map(|line| format!("  {line}")));
     lines.extend(plan.notes.iter().map(|note| format!("  {note}")));
     lines.push(format!("  options {}", options_text(&plan.options)));

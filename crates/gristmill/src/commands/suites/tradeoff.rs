@@ -168,6 +168,7 @@ fn measure(args: &TradeoffArgs, suite: &Suite, row: &mut Row, stop: &AtomicBool)
         pace: None,
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
+        sas: None,
         version: VERSION.to_owned(),
         node: host_name(),
         host: host_name(),

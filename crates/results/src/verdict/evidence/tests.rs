@@ -7,6 +7,7 @@ use crate::run::{JobPlan, Time};
 
 fn plan() -> RunPlan {
     RunPlan {
+        sas: None,
         schema: crate::SCHEMA.to_owned(),
         program: String::new(),
         run: "r".to_owned(),
