@@ -8,11 +8,11 @@ use super::groups::{Contestant, Group, other, work};
 
 /// What stands above the figures.
 pub(super) const INTRODUCTION: &str = "\
-`gristmill data squeeze --no-compression` on one thread: blocks of 4, 8 and 128 KiB of a file of random bytes, all
-of them different, which is the most that there is to remember. Once with memory for all of them, once with 16 MiB,
-so that hashes are sampled. XXH3 alone hashes the same bytes in blocks of 4 KiB, read before into memory: that is the
-limit, and keeps no table; its CPU seconds are those of hashing. dd reads the file in pieces of 1 MiB. The file is
-in the page cache. Every contestant is a process of its own; they take turns, each rotation begins with another one. CPU seconds
+`gristmill data squeeze --no-compression` on one thread: blocks of 4, 8 and 128 KiB of a file of random bytes, all of
+them different, which is the most that there is to remember. Once with memory for all of them, once with 16 MiB, so that
+hashes are sampled. XXH3 alone hashes the same bytes in blocks of 4 KiB, read before into memory: that is the limit, and
+keeps no table; its CPU seconds are those of hashing. dd reads the file in pieces of 1 MiB. The file is in the page
+cache. Every contestant is a process of its own; they take turns, each rotation begins with another one. CPU seconds
 are user and system time of the process (wait4). A ratio above 1 means that ours is faster, by medians. The bar of the
 project is 1 GB per CPU second; the one below says how much of the limit is left beside reading and tables. Others'
 load is what all other processes kept busy meanwhile, in cores.";
