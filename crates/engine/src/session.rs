@@ -47,6 +47,8 @@ pub struct Setup {
     pub pace: Option<pace::Request>,
     /// Where the log goes.
     pub log: Box<dyn std::io::Write + Send>,
+    /// NOTEs at the begin of the log: what wrote it, and on which platform, where SAS says the same.
+    pub header: Vec<String>,
     /// Where procedure output goes.
     pub listing: Box<dyn std::io::Write + Send>,
     /// The procedures there are.
@@ -177,6 +179,12 @@ impl Session {
             aftermath: Vec::new(),
             last_dataset: None,
         };
+        for line in &setup.header {
+            world.log.line(&format!("NOTE: {line}"));
+        }
+        if !setup.header.is_empty() {
+            world.log.line("");
+        }
         automatic::define(&mut world, host.1);
         for (name, value) in &setup.symbols {
             automatic::define_from_outside(&mut world, name, value);

@@ -47,15 +47,19 @@ fn our_own_log_is_read_back_to_the_figures_of_its_steps() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let read = gristmill(
-        &["logs", "p.log", "--json", "--block-bytes", "512"],
-        directory.path(),
-    );
+    let read = gristmill(&["logs", "p.log", "--json"], directory.path());
     assert_eq!(read.status.code(), Some(1), "{}", text(&read.stderr));
     let found: Value = serde_json::from_slice(&read.stdout).unwrap();
     let log = &found["logs"][0];
     assert_eq!(log["complete"], true);
+    // It names its platform, as SAS does, and itself, as it must.
     assert_eq!(log["block_bytes"], 512);
+    let version = log["version"].as_str().unwrap();
+    assert!(
+        version.starts_with("Gristmill ") && !version.contains("SAS"),
+        "{version}"
+    );
+    assert!(log["platform"].as_str().unwrap().contains("(LIN "), "{log}");
     let steps = log["steps"].as_array().unwrap();
     assert_eq!(steps.len(), records.len());
     for (step, record) in steps.iter().zip(&records) {

@@ -5,6 +5,7 @@
 //!
 //! Invariant: whatever the bytes are, reading them ends without a panic; what a log does not say is absent.
 
+pub mod action;
 pub mod block;
 pub mod compare;
 pub mod figures;
@@ -64,6 +65,9 @@ pub struct Summary {
     /// What the whole session used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Block>,
+    /// Actions of Cloud Analytic Services, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<action::CasAction>,
     /// The first errors and the first warnings, in the log's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,

@@ -25,7 +25,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::record::{file_change, step_record};
-use crate::cli::{ExecArgs, HashedRows};
+use crate::cli::{ExecArgs, HashedRows, VERSION};
 use crate::exit::Exit;
 use crate::ui;
 
@@ -51,6 +51,7 @@ pub fn run(args: &ExecArgs) -> Result<Exit> {
         meter: Arc::new(meter),
         pace: super::pace::request(&args.pace)?,
         log: writer(args.log.as_deref(), || Box::new(std::io::stderr()))?,
+        header: header(),
         listing: writer(args.print.as_deref(), || Box::new(std::io::stdout()))?,
         procedures: procs::all(),
         options: options(args)?,
@@ -121,6 +122,22 @@ fn witnessed(
     let lines = Lines::create(path, lost)?;
     let observer = move |file: &Path, change: &Change<'_>| lines.add(&file_change(file, change));
     Ok(Arc::new(WitnessedStore::new(store, Box::new(observer))))
+}
+
+/// What the log begins with: who wrote it, and the platform in the form in which SAS names it, so that readers of logs
+/// know what a block of the block counts is.
+fn header() -> Vec<String> {
+    let system = rustix::system::uname();
+    let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
+    let machine = match text(system.machine()) {
+        machine if machine == "x86_64" => "X64".to_owned(),
+        machine => machine.to_ascii_uppercase(),
+    };
+    let release = text(system.release());
+    vec![
+        format!("Gristmill {VERSION}: its own engine for programs in the SAS language, not SAS."),
+        format!("This session is executing on the Linux {release} (LIN {machine}) platform."),
+    ]
 }
 
 /// The books, shown to the launcher if it wants to see them.

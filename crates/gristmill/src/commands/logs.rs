@@ -191,6 +191,7 @@ fn of_page(logs: &[SasLog]) -> Vec<Table> {
         tables::folders(logs),
         tables::files(logs, ROWS),
         tables::procedures(logs, ROWS),
+        tables::actions(logs, ROWS),
         tables::slowest(logs, ROWS),
         tables::messages(logs, ROWS),
         tables::datasets(logs, ROWS),
@@ -209,6 +210,7 @@ fn shown(args: &LogsArgs, logs: &[SasLog]) -> Vec<Table> {
         tables::folders(logs),
         tables::files(logs, top),
         tables::procedures(logs, top),
+        tables::actions(logs, top),
         if listed { tables::steps(logs) } else { None },
         if listed && !args.steps {
             None

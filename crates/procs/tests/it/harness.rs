@@ -66,6 +66,7 @@ pub(crate) fn setup(
         store,
         meter: Arc::new(FixedMeter::default()),
         log,
+        header: Vec::new(),
         listing,
         procedures: procs::all(),
         options,

@@ -39,6 +39,7 @@ pub fn bytes(text: &[u8]) -> Option<u64> {
         b'k' | b'K' => 1024.0,
         b'm' | b'M' => 1024.0 * 1024.0,
         b'g' | b'G' => 1024.0 * 1024.0 * 1024.0,
+        b't' | b'T' => 1024.0 * 1024.0 * 1024.0 * 1024.0,
         _ => return None,
     };
     let value = (number * unit).round();

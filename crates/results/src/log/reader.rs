@@ -7,6 +7,7 @@
 
 use std::io::{self, Read};
 
+use super::action::{self, Beside};
 use super::block::{self, Label, following};
 use super::figures::{bytes, seconds};
 use super::line::{Kind, clean, decoded, indentation, is_page_header, message};
@@ -68,6 +69,8 @@ struct Open {
     line: u64,
     indentation: usize,
     used: Resources,
+    /// What only actions have.
+    beside: Beside,
     last: Option<Label>,
     /// Empty lines since its last line.
     empty: u32,
@@ -180,6 +183,14 @@ impl<'a> Reader<'a> {
         let Some(open) = &mut self.open else {
             return false;
         };
+        // Each line of an action's accounting is a NOTE.
+        if open.of == Of::Action
+            && let Some((Kind::Note, rest)) = message(text)
+            && action::take(rest, &mut open.used, &mut open.beside)
+        {
+            open.empty = 0;
+            return true;
+        }
         if let Some(label) = block::take(text, &mut open.used) {
             open.last = Some(label);
             open.empty = 0;
@@ -299,6 +310,8 @@ impl<'a> Reader<'a> {
     /// What the header of a session says.
     fn session(&mut self, text: &[u8]) {
         const VERSION: &[u8] = b"SAS (r) Proprietary Software ";
+        /// Our own engine says that it is not SAS.
+        const OURS: &[u8] = b"Gristmill ";
         if let Some(version) = text.strip_prefix(VERSION) {
             (self.sas, self.begun) = (true, true);
             let version = version.strip_prefix(b"Release ").unwrap_or(version);
@@ -306,6 +319,13 @@ impl<'a> Reader<'a> {
             let words = decoded(version);
             let words: Vec<&str> = words.split_whitespace().collect();
             self.about.version.get_or_insert(words.join(" "));
+        } else if let Some(version) = text.strip_prefix(OURS) {
+            (self.sas, self.begun) = (true, true);
+            let version = decoded(version);
+            let version = version.split([' ', ',']).next().unwrap_or_default();
+            self.about
+                .version
+                .get_or_insert(format!("Gristmill {version}"));
         } else if let Some(platform) = text.strip_prefix(b"This session is executing on the ") {
             (self.sas, self.begun) = (true, true);
             let platform = decoded(platform);
@@ -330,6 +350,7 @@ impl<'a> Reader<'a> {
             line: number,
             indentation,
             used: Resources::default(),
+            beside: Beside::default(),
             last: None,
             empty: 0,
         };
@@ -382,7 +403,12 @@ impl<'a> Reader<'a> {
                 self.about.session = Some(block);
                 self.gather_anew();
             }
-            Of::Action => {}
+            Of::Action => action::add(
+                &mut self.about.actions,
+                &open.name,
+                &block.used,
+                &open.beside,
+            ),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::log::action::CasAction;
 use crate::log::{LogDataset, LogStep, SasLog, Severity};
 use crate::table::{Cell, Table, Unit};
 
@@ -15,6 +16,7 @@ pub fn of_logs(logs: &[SasLog]) -> Vec<Table> {
         folders(logs),
         files(logs, usize::MAX),
         procedures(logs, usize::MAX),
+        actions(logs, usize::MAX),
         slowest(logs, usize::MAX),
         messages(logs, usize::MAX),
         datasets(logs, usize::MAX),
@@ -304,6 +306,52 @@ pub fn procedures(logs: &[SasLog], most: usize) -> Option<Table> {
         ]);
     }
     left_out(&mut table, rows.len(), most, "procedures");
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// A row for each action of Cloud Analytic Services, the longest first.
+pub fn actions(logs: &[SasLog], most: usize) -> Option<Table> {
+    let mut all: BTreeMap<&str, CasAction> = BTreeMap::new();
+    for action in logs.iter().flat_map(|log| &log.about.actions) {
+        all.entry(&action.name).or_default().merge(action);
+    }
+    let mut rows: Vec<(&str, CasAction)> = all.into_iter().collect();
+    let time = |action: &CasAction| action.real_s.unwrap_or(-1.0);
+    rows.sort_by(|(_, a), (_, b)| time(b).total_cmp(&time(a)));
+    let mut table = Table::new(
+        "log-actions",
+        "Actions of Cloud Analytic Services, the longest first",
+        &[
+            ("Action", Unit::Text),
+            ("Actions", Unit::Count),
+            ("real", Unit::Stimer),
+            ("longest", Unit::Stimer),
+            ("CPU", Unit::Stimer),
+            ("CPU/real", Unit::Ratio),
+            ("moving data", Unit::Stimer),
+            ("moved", Unit::Bytes),
+            ("memory", Unit::Bytes),
+            ("Nodes", Unit::Count),
+            ("Cores", Unit::Count),
+        ],
+    );
+    for (name, action) in rows.iter().take(most) {
+        table.row(vec![
+            Cell::text(*name),
+            Cell::count(action.count),
+            action.real_s.into(),
+            action.real_max_s.into(),
+            action.cpu_s.into(),
+            action.cpu_real().into(),
+            action.data_movement_s.into(),
+            action.moved_bytes.into(),
+            action.memory_bytes.into(),
+            action.nodes.into(),
+            action.cores.into(),
+        ]);
+    }
+    left_out(&mut table, rows.len(), most, "actions");
+    table.note("an action that calls others contains their times; CPU time is that of all nodes");
     (!table.rows.is_empty()).then_some(table)
 }
 

@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stderr, reason = "says how many files were there")]
 
+mod actions;
 mod anything;
 mod synthetic;
 
