@@ -1,4 +1,8 @@
-//! Real file systems that must be mounted first: `lab/fuse.sh` and `lab/nfs.sh` do, and start these tests.
+//! Real file systems that must be mounted first, and a machine that may be spoiled: `lab/fuse.sh`, `lab/nfs.sh` and
+//! `lab/audit.sh` make them, and start these tests.
+
+#[path = "lab/audit.rs"]
+mod audit;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -236,8 +236,8 @@ fn the_page_of_systems_is_made_of_the_table_of_sources() {
     }
     page.push_str(
         "\nTwo tests of `crates/host/tests/node.rs` also read a synthetic node from all its files \
-         at once. No setting was \
-         changed on a real machine to see whether the audit sees it and the fix mends it.\n",
+         at once. In a virtual machine settings were changed, seen and repaired: \
+         [findings/audit-repair.md](findings/audit-repair.md).\n",
     );
     check("docs/systems.md", &page);
 }

@@ -1,6 +1,7 @@
 //! Files that mend what failed, for a person to install. Nothing here touches a host.
 
 mod fstab;
+mod plain;
 mod tuned;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,8 +11,7 @@ use super::{Finding, Outcome};
 use crate::facts::value::amount;
 use crate::facts::{Facts, Key};
 
-/// Where settings of sysctl go.
-const SYSCTL: &str = "etc/sysctl.d/90-gristmill.conf";
+use plain::{Line, SYSCTL, TMPFILES, UDEV};
 
 /// Files by their paths below the root of the host; what cannot be a file is in `README`. `fstab`
 /// is the text of /etc/fstab.
@@ -26,6 +26,7 @@ pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeM
     for finding in wrong {
         plan.add(facts, finding);
     }
+    plan.say_who_wins(facts);
     let mut files = plan.files;
     if let Some((path, text)) = tuned::profile(facts, &plan.tuned) {
         plan.steps.push(format!(
@@ -72,7 +73,11 @@ impl Plan {
             "sysctl" => {
                 let text = raised(facts, &fix.text);
                 self.lines(SYSCTL, finding, &text, advice);
-                self.step("sysctl --system");
+                self.step(APPLY_SYSCTL);
+            }
+            "tuned" if fix.text.starts_with('[') && !plain::has_tuned(facts) => {
+                let lines = plain::lines(facts, finding.subject.as_deref(), &fix.text);
+                self.plain_or_hand(finding, lines, advice);
             }
             "tuned" if fix.text.starts_with('[') => {
                 self.tuned.push(tuned::Wanted {
@@ -95,14 +100,11 @@ impl Plan {
                 );
                 self.step("limits hold for sessions that log in afterwards");
             }
-            "udev" if !has_gaps => {
-                self.lines(
-                    "etc/udev/rules.d/99-gristmill.rules",
-                    finding,
-                    &fix.text,
-                    advice,
-                );
-                self.step("udevadm control --reload-rules && udevadm trigger --type=devices --action=change");
+            "udev" if !has_gaps => self.plain(finding, &[(UDEV, fix.text.clone())], advice),
+            // Of a rule with a gap for the volume the one that is mounted is meant.
+            "udev" if fix.text.contains("read_ahead_kb") => {
+                let rule = plain::read_ahead_of(facts, finding.subject.as_deref(), &fix.text);
+                self.plain_or_hand(finding, rule.map(|rule| vec![(UDEV, rule)]), advice);
             }
             "nfs_conf" => {
                 self.lines("etc/nfs.conf.d/gristmill.conf", finding, &fix.text, advice);
@@ -130,6 +132,62 @@ impl Plan {
                 }
             }
             _ => self.hand(finding),
+        }
+    }
+
+    /// What there is a means for is written, the rest left to people.
+    fn plain_or_hand(&mut self, finding: &Finding, lines: Option<Vec<Line>>, advice: bool) {
+        match lines {
+            Some(lines) => self.plain(finding, &lines, advice),
+            None => self.hand(finding),
+        }
+    }
+
+    /// Lines of files that need no more than to be applied.
+    fn plain(&mut self, finding: &Finding, lines: &[Line], advice: bool) {
+        for (file, text) in lines {
+            self.lines(file, finding, text, advice);
+            self.step(match *file {
+                UDEV => APPLY_UDEV,
+                TMPFILES => "systemd-tmpfiles --create gristmill.conf",
+                _ => APPLY_SYSCTL,
+            });
+        }
+    }
+
+    /// Lines of other files that are applied after ours and say something else.
+    fn say_who_wins(&mut self, facts: &Facts) {
+        let ours = self.files.get(SYSCTL).cloned().unwrap_or_default();
+        // Lines that somebody must say yes to lose as well if they stay behind others.
+        let ours = ours.lines().map(|line| line.trim_start_matches('#'));
+        let ours = ours.filter_map(|line| line.split_once(" = "));
+        for (name, value) in ours {
+            self.lines_after(facts, name, (name, value));
+            if let Some(twin) = twin(name) {
+                self.lines_after(facts, &twin, (name, value));
+            }
+        }
+    }
+
+    /// Lines for a setting in files that are applied after ours, which sets `name` to `value`.
+    fn lines_after(&mut self, facts: &Facts, setting: &str, (name, value): (&str, &str)) {
+        let Some(fact) = facts.get(&Key::plain("sysctl", setting)) else {
+            return;
+        };
+        for seen in fact.persisted.iter().filter(|seen| is_later(&seen.from)) {
+            let said = seen.value.to_string();
+            let harmless = if setting == name {
+                said.split_whitespace().eq(value.split_whitespace())
+            } else {
+                // A twin that is 0 leaves ours alone.
+                said == "0"
+            };
+            if !harmless {
+                let place = &seen.from;
+                self.by_hand.push(format!(
+                    "{place}: take out {setting} = {said}, which is applied after {name} = {value}"
+                ));
+            }
         }
     }
 
@@ -172,6 +230,37 @@ impl Plan {
         if !self.by_hand.contains(&line) {
             self.by_hand.push(line);
         }
+    }
+}
+
+/// What applies settings of the kernel as the next boot will; `sysctl --system` reads /etc/sysctl.conf last,
+/// which the boot does not.
+const APPLY_SYSCTL: &str = "systemctl restart systemd-sysctl (or /usr/lib/systemd/systemd-sysctl)";
+
+/// What applies rules of udev.
+const APPLY_UDEV: &str = "udevadm control --reload-rules && \
+                          udevadm trigger --type=devices --subsystem-match=block --action=change \
+                          (disks are called as the kernel calls them now; where that may change, match \
+                          ENV{ID_SERIAL})";
+
+/// The setting that another one sets to 0.
+fn twin(name: &str) -> Option<String> {
+    match name.strip_suffix("_ratio") {
+        Some(stem) => Some(format!("{stem}_bytes")),
+        None => Some(format!("{}_ratio", name.strip_suffix("_bytes")?)),
+    }
+}
+
+/// True for lines of files that are applied after ours. That of the link to /etc/sysctl.conf is named by
+/// its own name.
+fn is_later(from: &str) -> bool {
+    let path = from.split(':').next().unwrap_or_default();
+    let base = path.rsplit('/').next().unwrap_or_default();
+    let ours = SYSCTL.rsplit('/').next().unwrap_or_default();
+    match () {
+        () if path == "/etc/sysctl.conf" => true,
+        () if base == "99-sysctl.conf" || !path.contains("/sysctl.d/") => false,
+        () => base > ours,
     }
 }
 

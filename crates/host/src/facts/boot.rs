@@ -11,12 +11,16 @@ pub(crate) fn decide(facts: &mut Facts) {
         .is_none_or(|value| {
             ["1", "true", "True", "yes", "on"].contains(&value.to_string().as_str())
         });
+    let has_folder = facts
+        .class("sysctl")
+        .flat_map(|(_, fact)| &fact.persisted)
+        .any(|seen| seen.from.contains("/sysctl.d/"));
     for key in facts.keys() {
         let Some(fact) = facts.get(&key) else {
             continue;
         };
         let winner = match key.class.as_str() {
-            "sysctl" => sysctl(&fact.persisted, again),
+            "sysctl" => sysctl(&fact.persisted, again, has_folder),
             _ => fact.persisted.last(),
         };
         if let Some(winner) = winner.cloned() {
@@ -26,10 +30,15 @@ pub(crate) fn decide(facts: &mut Facts) {
 }
 
 /// TuneD comes after systemd-sysctl; then, unless it is told not to, it applies the files below
-/// /run and /etc again.
-fn sysctl(persisted: &[Seen], again: bool) -> Option<&Seen> {
+/// /run and /etc again. /etc/sysctl.conf itself is not read where there are folders: distributions
+/// link to it from /etc/sysctl.d/99-sysctl.conf, and its place is that of the link.
+fn sysctl(persisted: &[Seen], again: bool, has_folder: bool) -> Option<&Seen> {
     let of_tuned = |seen: &&Seen| is_tuned(&seen.from);
-    let files = || persisted.iter().filter(|seen| !is_tuned(&seen.from));
+    let is_read = move |seen: &&Seen| !(has_folder && seen.from.starts_with("/etc/sysctl.conf"));
+    let files = || {
+        let files = persisted.iter().filter(|seen| !is_tuned(&seen.from));
+        files.filter(is_read)
+    };
     let last = files().next_back();
     let last_again = files()
         .rfind(|seen| seen.from.starts_with("/etc/") || seen.from.starts_with("/run/"))
@@ -185,6 +194,23 @@ mod tests {
         assert_eq!(winner(&facts(&files, 1), "vm.swappiness"), "2");
         assert_eq!(winner(&facts(&files, 0), "vm.swappiness"), "7");
         assert_eq!(winner(&facts(&files[..1], 1), "vm.swappiness"), "7");
+    }
+
+    #[test]
+    fn sysctl_conf_counts_where_a_link_has_it_read() {
+        let alone = [("/etc/sysctl.conf:1", 5)];
+        assert_eq!(winner(&facts(&alone, 1), "vm.swappiness"), "5");
+        let not_linked = [("/etc/sysctl.d/90-a.conf:1", 1), ("/etc/sysctl.conf:1", 5)];
+        assert_eq!(winner(&facts(&not_linked, 1), "vm.swappiness"), "1");
+        let linked = [
+            ("/etc/sysctl.d/90-a.conf:1", 1),
+            ("/etc/sysctl.d/99-sysctl.conf:1", 5),
+            ("/etc/sysctl.conf:1", 5),
+        ];
+        let facts = facts(&linked, 1);
+        let fact = facts.get(&Key::plain("sysctl", "vm.swappiness")).unwrap();
+        let from = &fact.boot.as_ref().unwrap().from;
+        assert_eq!(from, "/etc/sysctl.d/99-sysctl.conf:1");
     }
 
     #[test]

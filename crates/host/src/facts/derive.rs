@@ -5,6 +5,8 @@ mod layout;
 mod machine;
 mod paths;
 
+pub(crate) use layout::whole;
+
 use super::Facts;
 use super::collect::Given;
 

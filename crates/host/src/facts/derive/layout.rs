@@ -81,7 +81,7 @@ fn device_of(facts: &Facts, source: &str, names: &BTreeMap<String, String>) -> O
 }
 
 /// The whole disk of a partition.
-fn whole<'a>(facts: &Facts, device: &'a str) -> &'a str {
+pub(crate) fn whole<'a>(facts: &Facts, device: &'a str) -> &'a str {
     let stem = device.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let stem = stem
         .strip_suffix('p')

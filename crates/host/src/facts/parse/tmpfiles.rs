@@ -3,13 +3,20 @@
 use super::{Found, found, lines, said};
 use crate::facts::{Key, Value};
 
-/// Reads `tmpfiles.d`: lines with an age, `q /tmp 1777 root root 10d`, and exclusions, `x
-/// /saswork*`.
+/// Where huge pages are set.
+const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/";
+
+/// Reads `tmpfiles.d`: lines with an age, `q /tmp 1777 root root 10d`, exclusions, `x /saswork*`,
+/// and what is written to settings of huge pages at boot, `w /sys/kernel/… - - - - never`.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
     let fact = |(number, line): (usize, &str)| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let (kind, path) = (fields.first()?, fields.get(1)?);
         let letter = kind.chars().next()?;
+        if let Some(setting) = path.strip_prefix(HUGE_PAGES).filter(|_| letter == 'w') {
+            let value = fields.get(6).copied()?;
+            return Some(found(Key::plain("thp", setting), value, number));
+        }
         let name = match (letter, fields.get(5)) {
             ('x' | 'X', _) => "kept",
             (_, Some(age)) if *age != "-" => "age",
