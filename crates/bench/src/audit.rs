@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use host::audit::catalogue::Catalogue;
 use host::audit::fleet::word;
-use host::audit::{Finding, Outcome, Rule, Severity, Site, judge};
+use host::audit::{Finding, Outcome, Rule, Site, judge};
 use host::facts::collect::{Given, collect};
 use host::facts::{Facts, Key, Root, Value};
 use results::audit::{AuditFinding, NodeAudit, SCHEMA};
@@ -111,7 +111,7 @@ fn record(finding: Finding, rule: Option<&Rule>, directories: Option<Vec<String>
         subject: finding.subject,
         directories,
         result: word(finding.result).to_owned(),
-        severity: severity(finding.severity).to_owned(),
+        severity: finding.severity.name().to_owned(),
         title: finding.title,
         bottleneck: relieves.map(|one| one.name().to_owned()).collect(),
         file_systems: rule.map_or_else(Vec::new, |rule| rule.applies.fs.clone()),
@@ -120,16 +120,6 @@ fn record(finding: Finding, rule: Option<&Rule>, directories: Option<Vec<String>
         persisted: finding.persisted,
         evidence: finding.evidence,
         why: finding.why,
-    }
-}
-
-const fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Critical => "critical",
-        Severity::High => "high",
-        Severity::Medium => "medium",
-        Severity::Low => "low",
-        Severity::Info => "info",
     }
 }
 

@@ -205,6 +205,27 @@ fn nodes_are_compared() {
         "{text}"
     );
     assert!(text.contains("60: grid2"), "{text}");
+    // Of nodes that differ the rules about several nodes say so.
+    assert!(
+        text.contains("FAIL     high      OPS-004  All nodes have the same findings: 1 differ\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "pass     medium    OPS-005  All nodes have the same release and kernel: 2 nodes agree"
+        ),
+        "{text}"
+    );
+    write(
+        node.path(),
+        "proc/sys/kernel/osrelease",
+        "5.14.0-503.el9.x86_64\n",
+    );
+    let kernel = save("d.json", &json(node.path(), &[]));
+    let compared = run(&["--compare", &other, &kernel, "--json"]).1;
+    let compared: Value = serde_json::from_str(&compared).unwrap();
+    assert_eq!(compared["rules"][1]["id"], "OPS-005");
+    assert_eq!(compared["rules"][1]["result"], "fail");
 }
 
 #[test]

@@ -44,7 +44,9 @@ fn every_rule_is_whole() {
             rule.check.op,
             Op::Ask | Op::Fleet | Op::Report | Op::Exists | Op::Empty
         );
-        if needs_value != rule.check.value.is_some() {
+        // Of several nodes findings are compared, or the facts that are named.
+        let may_have = rule.check.op == Op::Fleet;
+        if needs_value != rule.check.value.is_some() && !may_have {
             complain("value and comparison do not fit");
         }
         if rule.is_judged() != rule.bottleneck.is_some() {

@@ -55,7 +55,7 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
         return explain::run(&catalogue, id);
     }
     if !args.compare.is_empty() {
-        return fleet::run(args);
+        return fleet::run(&catalogue, args);
     }
     let root = match &args.root {
         Some(path) => open(path)?,

@@ -72,7 +72,7 @@ fn obsolete(rule: &Rule, facts: &Facts) -> Finding {
     finding
 }
 
-fn finding(
+pub(super) fn finding(
     rule: &Rule,
     subject: Option<String>,
     result: Outcome,

@@ -18,6 +18,19 @@ pub enum Severity {
     Info,
 }
 
+impl Severity {
+    /// As rules and JSON write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+            Self::Info => "info",
+        }
+    }
+}
+
 /// Where a rule comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -195,7 +208,8 @@ pub enum Op {
     Report,
     /// Only people can answer.
     Ask,
-    /// Only several nodes together can answer.
+    /// Only several nodes together can answer: they agree in the facts of `value`, without it in
+    /// their findings.
     Fleet,
     /// Code of its own: `value` is its name.
     Named,

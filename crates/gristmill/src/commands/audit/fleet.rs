@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use host::audit::Finding;
+use host::audit::catalogue::Catalogue;
 use host::audit::fleet::{self, Difference, Node};
+use host::audit::{Finding, Outcome};
 use serde_json::Value;
 
 use super::SCHEMA;
@@ -15,7 +16,7 @@ use crate::exit::Exit;
 use crate::ui;
 
 /// Compares audits of nodes: 1 if facts or findings differ.
-pub(super) fn run(args: &AuditArgs) -> Result<Exit> {
+pub(super) fn run(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> {
     if args.compare.len() < 2 {
         bail!("--compare needs the JSON of two nodes or more");
     }
@@ -25,15 +26,39 @@ pub(super) fn run(args: &AuditArgs) -> Result<Exit> {
         .map(|path| read(path))
         .collect::<Result<_>>()?;
     let (facts, findings) = (fleet::facts(&nodes), fleet::findings(&nodes));
+    let rules = fleet::judge(catalogue, &nodes);
     if args.json {
-        let all = serde_json::json!({ "schema": SCHEMA, "facts": facts, "findings": findings });
+        let all = serde_json::json!({
+            "schema": SCHEMA, "rules": rules, "facts": facts, "findings": findings
+        });
         ui::data(&serde_json::to_string_pretty(&all)?);
     } else {
+        for rule in &rules {
+            judged(rule);
+        }
         show("findings", &findings);
         show("facts", &facts);
     }
     let same = facts.is_empty() && findings.is_empty();
     Ok(if same { Exit::Good } else { Exit::No })
+}
+
+/// `FAIL  medium  OPS-005  All nodes have the same release and kernel: 1 differ`.
+fn judged(rule: &Finding) {
+    let result = fleet::word(rule.result);
+    let result = match rule.result {
+        Outcome::Fail => result.to_uppercase(),
+        _ => result.to_owned(),
+    };
+    let running = rule.running.as_deref().unwrap_or_default();
+    let severity = rule.severity.name();
+    ui::data(&format!(
+        "{result:<7}  {severity:<8}  {}  {}: {running}",
+        rule.id, rule.title
+    ));
+    for line in &rule.evidence {
+        ui::data(&format!("           {line}"));
+    }
 }
 
 fn show(what: &str, differences: &[Difference]) {
