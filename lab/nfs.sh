@@ -25,6 +25,7 @@ mkdir -p "$folder/lab"
 {
     printf 'cd %q\n' "$PWD"
     printf 'export GRISTMILL_LAB_NFS=/tmp/lab/mounted PATH=%q HOME=/tmp RUST_BACKTRACE=1\n' "$PATH"
+    printf 'export GRISTMILL_LAB_PROGRAM=%q\n' "${GRISTMILL_LAB_PROGRAM:-}"
     printf 'version=%q\ncommand=(' "${NFS_VERSION:-4.2}"
     printf '%q ' "$@"
     echo ')'
@@ -37,7 +38,10 @@ serve() {
     mount -t nfsd nfsd /proc/fs/nfsd
     mount -t rpc_pipefs rpc_pipefs /var/lib/nfs/rpc_pipefs
     rpcbind -w
-    exportfs -o rw,no_root_squash,no_subtree_check,sync,fsid=0 127.0.0.1:/tmp/lab/served
+    # Those of 10 are clients that a command may make in network namespaces of their own.
+    for client in 127.0.0.1 10.0.0.0/8; do
+        exportfs -o rw,no_root_squash,no_subtree_check,sync,fsid=0 "$client:/tmp/lab/served"
+    done
     rpc.mountd
     echo 10 >/proc/fs/nfsd/nfsv4leasetime
     echo 10 >/proc/fs/nfsd/nfsv4gracetime
@@ -54,4 +58,4 @@ grep lab/mounted /proc/mounts
 echo $? >/dev/ttyS1
 START
 } >"$folder/lab/start"
-machine "$kernel" "nfsd nfsv4 nfsv3" "$folder"
+machine "$kernel" "nfsd nfsv4 nfsv3 veth" "$folder"

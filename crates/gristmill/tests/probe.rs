@@ -1,5 +1,7 @@
 //! `gristmill probe`, on whatever file system `/var/tmp` is on.
 
+#![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -253,4 +255,115 @@ fn processes_count_small_files_and_leave_none() {
     assert!((0.0..=4.0).contains(&further));
     assert!(why_absent(&found, "visibility").contains("--peer"));
     assert!(names(place.path()).is_empty());
+}
+
+#[test]
+fn streams_direct_transfers_and_checks_of_data_have_figures() {
+    let place = place();
+    let found = json(
+        place.path(),
+        &["--only", "readahead,fairness,direct,fsync,corruption"],
+    );
+    for name in [
+        "corruption_wrong_bytes",
+        "corruption_wrong_operated_bytes",
+        "corruption_wrong_operated_cold_bytes",
+        "corruption_wrong_turn_bytes",
+        "corruption_wrong_turns",
+    ] {
+        is(&found, name, 0.0);
+    }
+    let even = value(&found, "fairness_write_slow_over_fast");
+    assert!(even > 0.0 && even <= 1.0, "{even}");
+    assert!(value(&found, "fsync_append_fsync_us") > 0.0);
+    // Not every file system has these; but each says one or the other.
+    let told = |name: &str| {
+        let all = found["measurements"].as_array().unwrap();
+        all.iter().any(|one| one["name"] == name)
+    };
+    assert!(told("readahead_kernel_mb_per_s_2") || !why_absent(&found, "readahead").is_empty());
+    assert!(told("direct_accepted"));
+    assert!(why_absent(&found, "corruption_wrong_turn_bytes_peer").contains("--peer"));
+    assert!(names(place.path()).is_empty());
+}
+
+#[test]
+fn who_is_gentle_does_little_and_still_finds_something() {
+    let place = place();
+    let more = ["--gentle", "--only", "locks,metadata,fsync", "--json"];
+    let output = command(place.path(), &more).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    is(&found, "locks_exclude", 1.0);
+    assert!(value(&found, "metadata_create_per_s_1p") > 0.0);
+    assert!(names(place.path()).is_empty());
+}
+
+/// A file system of its own for a test.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    /// `None`, with a reason, where none can be mounted.
+    fn new(at: &Path, options: &str) -> Option<Self> {
+        let mut command = Command::new("mount");
+        command
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(at);
+        let mounted = command.output();
+        if mounted.as_ref().is_ok_and(|output| output.status.success()) {
+            return Some(Self(at.to_owned()));
+        }
+        eprintln!("skipped: no file system could be mounted: {mounted:?}");
+        None
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_and_left_as_it_was() {
+    let place = place();
+    let Some(mounted) = Mounted::new(place.path(), "size=24m") else {
+        return;
+    };
+    let output = command(&mounted.0, &[]).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("--size makes files smaller"), "{said}");
+    assert!(names(&mounted.0).is_empty());
+    // Something else fills it in the middle: there is room for the folder, and soon for nothing more.
+    let mut child = command(&mounted.0, &["--size", "4M", "--processes", "1", "--json"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while names(&mounted.0).is_empty() {
+        assert!(begin.elapsed() < Duration::from_mins(1));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let filling = mounted.0.join("theirs");
+    let mut file = fs::File::create(&filling).unwrap();
+    while std::io::Write::write_all(&mut file, &[1; 4096]).is_ok() {}
+    // Some may have been measured all the same; nothing is wrong for want of space.
+    let code = child.wait().unwrap().code();
+    assert!(matches!(code, Some(0 | 3 | 4)), "{code:?}");
+    assert_eq!(names(&mounted.0), [filling]);
+}
+
+#[test]
+fn a_directory_that_may_only_be_read_is_refused() {
+    let place = place();
+    let Some(mounted) = Mounted::new(place.path(), "ro,size=1m") else {
+        return;
+    };
+    let output = command(&mounted.0, &[]).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("Read-only file system"), "{said}");
+    assert!(names(&mounted.0).is_empty());
 }

@@ -8,7 +8,10 @@
 
 mod agent;
 mod atime;
+mod corruption;
+mod direct;
 mod extend;
+mod fairness;
 mod figures;
 mod fsync;
 mod ground;
@@ -16,6 +19,7 @@ mod locks;
 mod metadata;
 mod pages;
 mod physical;
+mod readahead;
 mod retention;
 mod stream;
 mod visibility;
@@ -62,7 +66,7 @@ pub struct Said {
 }
 
 /// All, in their order.
-pub const ALL: [&Experiment; 8] = [
+pub const ALL: [&Experiment; 12] = [
     &retention::EXPERIMENT,
     &locks::EXPERIMENT,
     &visibility::EXPERIMENT,
@@ -70,13 +74,18 @@ pub const ALL: [&Experiment; 8] = [
     &extend::EXPERIMENT,
     &atime::EXPERIMENT,
     &pages::EXPERIMENT,
+    &readahead::EXPERIMENT,
+    &fairness::EXPERIMENT,
+    &direct::EXPERIMENT,
     &fsync::EXPERIMENT,
+    &corruption::EXPERIMENT,
 ];
 
 /// Papers by their names.
 mod papers {
     pub(super) const SURVEY: &str = "SAS, A Survey of Shared File Systems (484-2013)";
     pub(super) const RED_HAT: &str = "Red Hat, Optimizing RHEL for SAS 9.2 (2011)";
+    pub(super) const PURE: &str = "SAS on Pure Storage FA-420 (2014)";
     pub(super) const ISILON: &str = "Dell, Isilon F810 with SAS (2020)";
 }
 

@@ -262,6 +262,7 @@ pub fn execute_program(bytes: &[u8]) {
         host: "here".into(),
         process_id: 1,
         seed: 1,
+        header: Vec::new(),
         row_hashes: engine::accounting::RowHashes::None,
         sync_outputs: false,
         pace: None,

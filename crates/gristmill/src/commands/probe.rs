@@ -44,7 +44,7 @@ pub struct ProbeArgs {
     /// the page cache when memory is short in it
     #[arg(long)]
     pub pressure: bool,
-    /// Processes at the same time, at the most [default: one for each core, no more than 8]
+    /// Processes at the same time, at the most [default: one for each core, 4 to 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub processes: Option<u32>,
     /// Bytes of a file that is read and written; about twice as much is taken on the disk [default: 64M]
@@ -142,12 +142,16 @@ fn chosen(args: &ProbeArgs) -> Vec<&'static Experiment> {
 
 fn options(args: &ProbeArgs, room: &Room) -> Options {
     /// Processes where nobody says how many.
-    const PROCESSES: u32 = 8;
+    const PROCESSES: std::ops::RangeInclusive<u32> = 4..=8;
     let (gentle, rate) = (args.gentle, args.rate.or(args.gentle.then_some(20)));
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let processes = || {
         let cores = host::cores::live().physical;
-        if gentle { 1 } else { cores.clamp(1, PROCESSES) }
+        if gentle {
+            1
+        } else {
+            cores.clamp(*PROCESSES.start(), *PROCESSES.end())
+        }
     };
     Options {
         folder: room.folder.clone(),

@@ -12,7 +12,7 @@ use bench::marker::{self, Holds};
 
 use crate::ui;
 
-/// NFS keeps a file that is removed while it is open, under a name of its own, until it is closed.
+/// What another process has open, which is ending, keeps a folder for a moment.
 const REMOVALS: u32 = 20;
 
 /// Time between them.
@@ -24,7 +24,7 @@ pub(super) struct Room {
     pub(super) directory: PathBuf,
     /// The folder.
     pub(super) folder: PathBuf,
-    _in_use: marker::InUse,
+    in_use: Option<marker::InUse>,
 }
 
 impl Room {
@@ -44,13 +44,16 @@ impl Room {
         Ok(Self {
             directory: directory.to_owned(),
             folder,
-            _in_use: in_use,
+            in_use: Some(in_use),
         })
     }
 }
 
 impl Drop for Room {
     fn drop(&mut self) {
+        // NFS and FUSE keep a file that is removed while it is open under another name, and its folder with it: the
+        // marker is closed first.
+        self.in_use = None;
         let mut removed = fs::remove_dir_all(&self.folder);
         for _ in 0..REMOVALS {
             let Err(error) = &removed else { return };

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 pub(super) use message::{Answer, Request};
 pub use serve::serve;
-pub(super) use serve::{lock, unlock};
+pub(super) use serve::{hash, lock, unlock};
 
 use super::Error;
 

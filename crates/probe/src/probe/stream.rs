@@ -111,12 +111,20 @@ impl<'a> Moving<'a> {
 
     /// Reads to the end of the file.
     pub(super) fn read(&self, file: &File) -> io::Result<Moved> {
+        self.read_with(&mut |block, at| file.read_at(block, at))
+    }
+
+    /// The same by another call, which is given a block and its place.
+    pub(super) fn read_with(
+        &self,
+        call: &mut dyn FnMut(&mut [u8], u64) -> io::Result<usize>,
+    ) -> io::Result<Moved> {
         let mut block = vec![0; self.block_bytes];
         let (begun, mut moved, mut busy) = (Instant::now(), Moved::default(), Duration::ZERO);
         while !self.is_over() {
-            let call = Instant::now();
-            let count = file.read_at(&mut block, self.head_bytes + moved.bytes)?;
-            busy += call.elapsed();
+            let begin = Instant::now();
+            let count = call(&mut block, self.head_bytes + moved.bytes)?;
+            busy += begin.elapsed();
             if count == 0 {
                 break;
             }

@@ -432,8 +432,8 @@ fn seen(path: &Path, look: Look, open: &mut Open) -> io::Result<u64> {
 
 fn kept<'a>(path: &Path, open: &'a mut Open) -> io::Result<&'a File> {
     if !open.contains_key(path) {
-        let file = OpenOptions::new().read(true).write(true).open(path)?;
-        open.insert(path.to_owned(), file);
+        // To read only, as who reads a data set does.
+        open.insert(path.to_owned(), File::open(path)?);
     }
     open.get(path)
         .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
