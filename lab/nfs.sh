@@ -7,8 +7,8 @@
 #
 # KERNEL is a folder with boot/vmlinuz-* and lib/modules/*, such as `dpkg-deb -x linux-image-….deb KERNEL` makes.
 # The machine sees this host's files read-only (9p) and has /tmp, /run and /var/lib/nfs of its own in memory;
-# NFS_VERSION chooses the protocol (default 4.2), MEMORY its size (default 3G), ACCEL=kvm makes it faster where
-# virtual machines work (default tcg: everywhere). Needs qemu-system-x86_64, busybox-static and nfs-kernel-server.
+# NFS_VERSION chooses the protocol (default 4.2), MODULES names more drivers, MEMORY its size (default 3G), ACCEL=kvm
+# makes it faster where virtual machines work (default tcg: everywhere). Needs qemu-system-x86_64, busybox-static and nfs-kernel-server.
 set -euo pipefail
 
 # shellcheck source=lab/machine.sh
@@ -58,4 +58,4 @@ grep lab/mounted /proc/mounts
 echo $? >/dev/ttyS1
 START
 } >"$folder/lab/start"
-machine "$kernel" "nfsd nfsv4 nfsv3 veth" "$folder"
+machine "$kernel" "nfsd nfsv4 nfsv3 veth ${MODULES:-}" "$folder"

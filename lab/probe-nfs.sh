@@ -48,6 +48,7 @@ case_ forgets 0 vers=4.2 nfs_forgets_a_file_that_was_locked
 case_ forgets-3 0 vers=3,nolock nfs_forgets_a_file_that_was_locked
 case_ delegated 1 vers=4.2 a_delegation_keeps_a_file_that_was_locked
 case_ nolock 0 vers=3,nolock local_locks_do_not_exclude_and_that_is_wrong
+case_ everything 1 vers=4.2 all_experiments_run_between_two_clients
 
 # A memory group of version 2, with the controller handed down to those below it.
 mount -t cgroup2 none /sys/fs/cgroup

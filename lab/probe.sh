@@ -5,6 +5,7 @@
 #   lab/probe.sh fuse TEST            one directory through two FUSE mounts (bindfs), whose locks are local
 #   lab/probe.sh pressure TEST        ext4 on a loop device, and a memory cgroup of this host (version 1 or 2)
 #   lab/probe.sh nfs KERNEL TEST      two clients of an NFS server in a virtual machine (see lab/nfs.sh)
+#   lab/probe.sh corruption KERNEL TEST   ext4 on a device that returns wrong bytes (dm-flakey), in such a machine
 #   e.g. lab/probe.sh nfs /tmp/kernel target/debug/deps/lab_probe-*
 #
 # GRISTMILL_LAB_PROGRAM names another program than that of the tests, such as a release build.
@@ -14,7 +15,7 @@ set -euo pipefail
 folder=
 
 fail() { echo "lab/probe.sh: $*" >&2; exit 2; }
-usage() { sed -n '4,8s/^# *//p' "$0" >&2; exit 2; }
+usage() { sed -n '4,9s/^# *//p' "$0" >&2; exit 2; }
 here=$(dirname "$0")
 
 run() { # test program, name of a test
@@ -57,7 +58,11 @@ nfs() {
     MEMORY=${MEMORY:-2G} "$here/nfs.sh" "$1" bash "$here/probe-nfs.sh" "$2"
 }
 
+corruption() {
+    MEMORY=${MEMORY:-2G} MODULES="dm-flakey loop ext4" "$here/nfs.sh" "$1" bash "$here/probe-flakey.sh" "$2"
+}
+
 case "${1:-} $#" in
-    "atime 2" | "fuse 2" | "pressure 2" | "nfs 3") "$@" ;;
+    "atime 2" | "fuse 2" | "pressure 2" | "nfs 3" | "corruption 3") "$@" ;;
     *) usage ;;
 esac

@@ -1,5 +1,6 @@
 //! One run: stage, cold start, launch, verify, figures.
 
+pub(crate) mod directories;
 mod journal;
 mod licensed;
 pub mod part;
@@ -24,7 +25,7 @@ use base::units::Bytes;
 use results::assemble::assemble_with;
 use results::node::{FileSystemRecord, NodeRecord};
 use results::run::{
-    Ceiling, Event, EventKind, JobPlan, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
+    Ceiling, Event, EventKind, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
 };
 use results::sample::Sample;
 use results::step::StepRecord;
@@ -33,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit;
 use crate::launch::{self, Happening, Start};
-use crate::marker::{self, Holds, InUse};
+use crate::marker::{self, Holds};
 use crate::orphans;
 use crate::plan::{Plan, PlannedJob};
 use crate::sampler::board::Board;
@@ -43,6 +44,7 @@ use crate::sampler::{self, Sampler};
 use crate::stage::Stage;
 use crate::suite::expand::DIRECTORIES;
 use crate::verify::checks::Executed;
+use directories::{create_directory, free_name, open_stage, remove_outputs, run_name};
 use journal::Journal;
 
 /// Where a run's bytes go.
@@ -245,123 +247,6 @@ pub fn run(
     })
 }
 
-/// Removes what jobs left, once it was verified.
-pub(crate) fn remove_outputs(output: &Path) -> Result<(), Error> {
-    if !output.exists() {
-        return Ok(());
-    }
-    let found = crate::clean::Found {
-        path: output.to_owned(),
-        holds: Holds::Output,
-        bytes: 0,
-        files: 0,
-        in_use: false,
-    };
-    crate::clean::remove(&found)
-        .map(|_| ())
-        .map_err(failed("remove the outputs"))
-}
-
-/// `large-sorts-20261120T231500-4711`: sorts by time, unique on a host.
-pub(crate) fn run_name(suite: &str) -> String {
-    let days_1960_to_1970 = 3653.0;
-    let (date, second) = engine::datetime::split(now() + days_1960_to_1970 * 86_400.0);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!(
-        "{suite}-{:04}{:02}{:02}T{hour:02}{minute:02}{second:02}Z-{}",
-        date.year,
-        date.month,
-        date.day,
-        std::process::id()
-    )
-}
-
-/// A name that no run has: that of one which this process made in the same second is followed by a number.
-pub(crate) fn free_name(runs: &Path, name: &str) -> String {
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    let is_free = |name: &String| !runs.join(name).exists();
-    names.find(is_free).expect("numbers do not end")
-}
-
-pub(crate) fn create_directory(
-    config: &Config,
-    name: &str,
-) -> Result<(RunDirectory, InUse), Error> {
-    let plan = &config.plan;
-    let directories = &config.directories;
-    let record = RunPlan {
-        schema: results::SCHEMA.to_owned(),
-        program: config.version.clone(),
-        run: name.to_owned(),
-        sas: config.sas.clone(),
-        suite: plan.suite.clone(),
-        scale: plan.scale,
-        scale_reason: plan.scale_reason.clone(),
-        time_scale: plan.time_scale,
-        parameters: plan.parameters.clone(),
-        variant: plan.variant.clone(),
-        saturating: plan.saturating,
-        staged_bytes: Some(plan.input_bytes().0),
-        demonstration: plan.demonstration,
-        seed: plan.seed,
-        started_unix_s: now(),
-        node: config.node.clone(),
-        nodes: Vec::new(),
-        cores: plan.cores,
-        cores_basis: plan.cores_basis.clone(),
-        memory_bytes: plan.memory.0,
-        qualifying: plan.qualifying,
-        notes: plan.notes.clone(),
-        cold: !config.warm,
-        options: plan.options.clone(),
-        verify: plan.verify.name().to_owned(),
-        wall_limit_s: config.wall_limit.map(|limit| limit.as_secs_f64()),
-        duration_s: config.duration.map(|duration| duration.as_secs_f64()),
-        series: config.series.clone().map(|series| results::run::Series {
-            name: if series.name.is_empty() {
-                name.to_owned()
-            } else {
-                series.name
-            },
-            ..series
-        }),
-        directories: [
-            ("data", &directories.data),
-            ("output", &directories.output),
-            ("work", &directories.work),
-            ("util", &directories.util),
-        ]
-        .map(|(name, path)| (name.to_owned(), path.clone()))
-        .into(),
-        pace: config.pace.as_ref().map(|pace| pace.asked.clone()),
-        pacing: config.pace.as_ref().map(|pace| pace.record.clone()),
-        ceiling: config.ceiling.clone(),
-        lanes: plan.lanes,
-        copies: plan.copied(),
-        work_util_share: plan.work_util_share,
-        sizes: Vec::new(),
-        jobs: plan
-            .jobs
-            .iter()
-            .map(|job| JobPlan {
-                name: job.name.clone(),
-                offset_s: job.offset_s,
-                input_bytes: plan.inputs_of(job).0,
-                symbols: job.symbols.clone(),
-                class: job.class.clone(),
-                persona: job.persona.clone(),
-                options: job.options.clone(),
-                node: None,
-            })
-            .collect(),
-    };
-    let path = directories.runs.join(name);
-    let in_use =
-        marker::make(&path, Holds::Run).map_err(failed(format!("make {}", path.display())))?;
-    Ok((RunDirectory::create(&path, &record)?, in_use))
-}
-
 /// The run's directories by the names that records give them.
 fn named(config: &Config) -> [(&'static str, &Path); 4] {
     let directories = &config.directories;
@@ -391,17 +276,6 @@ fn start_sampler(
     let path = directory.samples_path(&config.node);
     let action = format!("write samples to {}", path.display());
     Sampler::start(&path, began, board, reader).map_err(failed(action))
-}
-
-pub(crate) fn open_stage(config: &Config) -> Result<Stage, Error> {
-    let path = config
-        .directories
-        .data
-        .join(format!("gristmill-{}", config.plan.suite));
-    Stage::open(&path).map_err(failed(format!(
-        "open the staged data at {}",
-        path.display()
-    )))
 }
 
 struct Run<'a> {

@@ -136,7 +136,9 @@ impl Stage {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with("stage") && name.ends_with(".json") {
+            let rest = name.strip_prefix("stage");
+            let is_manifest = rest.is_some_and(|rest| rest.strip_suffix(".json").is_some());
+            if is_manifest {
                 let known = read_manifest(&entry.path())?;
                 // Those of other batches are from versions that had one manifest.
                 let own = known.into_iter();

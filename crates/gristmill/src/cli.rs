@@ -283,7 +283,13 @@ pub struct GridArgs {
     #[arg(long, conflicts_with_all = ["ladder", "compare_option", "duration", "dry_run"])]
     pub slurm: bool,
     /// Submit a run on so many nodes, one job after the other, and say how the run times grow
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',', requires = "slurm", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(
+        long,
+        value_name = "N,N,…",
+        value_delimiter = ',',
+        requires = "slurm",
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
     pub nodes: Vec<u32>,
     /// Slurm's partition
     #[arg(long, value_name = "NAME", requires = "nodes")]

@@ -244,3 +244,49 @@ fn a_delegation_keeps_a_file_that_was_locked() {
         assert!(again < 0.05, "{name} {again}");
     }
 }
+
+#[test]
+#[ignore = "needs two mounts of NFS: lab/probe.sh nfs"]
+fn all_experiments_run_between_two_clients() {
+    let found = with_peer(&[]);
+    assert_eq!(found.code, Some(0));
+    for (name, why) in found.absent() {
+        // None ended early for an error; what NFS and a machine without a group have not, says so.
+        assert!(!why.contains("ended early"), "{name}: {why}");
+    }
+    for name in [
+        "retention_peer_open_read_again_share",
+        "locks_exclude_peer",
+        "visibility_create_stat_s",
+        "metadata_create_per_s_1p",
+        "extend_append_mb_per_s",
+        "atime_first_read_moves",
+        "pages_read_128k_aligned_mb_per_s",
+        "readahead_kernel_mb_per_s_1",
+        "fairness_read_slow_over_fast",
+        "direct_accepted",
+        "fsync_append_fsync_us",
+    ] {
+        found.known(name);
+    }
+    for name in ["wrong_bytes", "wrong_turn_bytes_peer", "wrong_turns_peer"] {
+        found.is(&format!("corruption_{name}"), 0.0);
+    }
+}
+
+#[test]
+#[ignore = "needs a device: lab/probe.sh corruption"]
+fn sound_storage_returns_what_was_written() {
+    let found = probe(&mounted("GRISTMILL_LAB_A"), &["--only", "corruption"]);
+    found.is("corruption_wrong_bytes", 0.0);
+    found.is("corruption_wrong_operated_cold_bytes", 0.0);
+    assert_eq!(found.code, Some(0));
+}
+
+#[test]
+#[ignore = "needs a device that returns wrong bytes: lab/probe.sh corruption"]
+fn wrong_bytes_are_found() {
+    let found = probe(&mounted("GRISTMILL_LAB_A"), &["--only", "corruption"]);
+    assert!(found.known("corruption_wrong_bytes") > 0.0);
+    assert_eq!(found.code, Some(1), "wrong data are wrong");
+}

@@ -15,10 +15,8 @@ use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, Time};
 use super::clocks::Clock;
 use super::{Order, Phase};
 use crate::marker::{self, Holds};
-use crate::run::{
-    Config, Error, Outcome, Watcher, create_directory, failed, free_name, now, open_stage,
-    remove_outputs, run_name,
-};
+use crate::run::directories::{create_directory, free_name, open_stage, remove_outputs, run_name};
+use crate::run::{Config, Error, Outcome, Watcher, failed, now};
 use crate::stage::Stage;
 
 /// How long before the common start the nodes are told of it, seconds.

@@ -152,7 +152,7 @@ fn cost(ground: &Ground<'_>, report: &mut Report) -> Result<(), Error> {
              reads; what is written later is not in it",
             short(ratio)
         )),
-        None => report.says("programs that read do not wait longer for times of access beyond noise"),
+        None => report.not_apart("reading with and without moving times of access", &moving),
     }
     Ok(())
 }

@@ -95,9 +95,7 @@ fn run(ground: &Ground<'_>, report: &mut Report) -> Result<(), Error> {
                     short(seconds * 1e6 / blocks)
                 ));
             }
-            (None, Some(_)) => report.says(format!(
-                "no difference beyond noise between appending and {what}"
-            )),
+            (None, Some(_)) => report.not_apart(&format!("appending, and {what}"), &grown),
             _ => {}
         }
     }

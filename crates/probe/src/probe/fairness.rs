@@ -1,6 +1,6 @@
 //! Many streams at once: whether each gets its share.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::time::Duration;
 
 use super::agent::{Agent, Answer, Request};
@@ -33,6 +33,9 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 /// Streams for each process that is allowed.
 const STREAMS: u32 = 2;
 
+/// Processes that are done sooner have hardly been at work together.
+const SHORT: Duration = Duration::from_millis(250);
+
 /// Rounds at the most.
 const ROUNDS: u32 = 7;
 
@@ -46,72 +49,99 @@ fn run(ground: &Ground<'_>, report: &mut Report) -> Result<(), Error> {
         File::create_new(&path).map_err(|source| failed("make", &path, source))?;
         agents.push(ground.agent()?);
     }
-    let (mut written, mut read) = (Sample::new(), Sample::new());
-    let (mut alone, mut beside) = (Sample::new(), Sample::new());
-    let readable = ground.hidden_cache.is_none();
+    let mut found = Shares::default();
     ground.rounds(ground.options.time, ROUNDS, |_| {
-        written.extend(evenness(&together(ground, &mut agents, each, &|_| true)?));
-        if !readable {
+        let all = together(ground, &mut agents, each, &|_| true)?;
+        let ends = all
+            .iter()
+            .map(|moved| Duration::from_nanos(moved.elapsed_ns));
+        found.longest = ends.fold(found.longest, Duration::max);
+        found.written.extend(evenness(&all));
+        if ground.hidden_cache.is_some() {
             return Ok(());
         }
         for stream in 0..streams {
             ground.evict(&name(stream))?;
         }
-        read.extend(evenness(&together(ground, &mut agents, each, &|_| false)?));
+        let all = together(ground, &mut agents, each, &|_| false)?;
+        found.read.extend(evenness(&all));
         ground.evict(&name(0))?;
         let one = together(ground, &mut agents[..1], each, &|_| false)?;
-        alone.extend(one.first().map(Moved::mb_per_s));
+        found.alone.extend(one.first().map(Moved::mb_per_s));
         ground.evict(&name(0))?;
         let all = together(ground, &mut agents, each, &|stream| stream > 0)?;
-        beside.extend(all.first().map(Moved::mb_per_s));
+        found.beside.extend(all.first().map(Moved::mb_per_s));
         Ok(())
     })?;
-    let detail = format!(
-        "slowest over fastest of {streams} processes that write {each} bytes each and flush them"
-    );
-    report.sample("write_slow_over_fast", &written, "ratio", &detail);
     if let Some(why) = &ground.hidden_cache {
         report.absent("read_slow_over_fast", why.clone());
     }
-    let detail = format!(
-        "slowest over fastest of {streams} processes that read {each} bytes each from storage"
-    );
-    report.sample("read_slow_over_fast", &read, "ratio", &detail);
-    let detail = "rate of a reader that is alone";
-    report.sample("reader_alone_mb_per_s", &alone, "MB/s", detail);
-    let detail = format!("rate of a reader while {} processes write", streams - 1);
-    report.sample("reader_beside_writers_mb_per_s", &beside, "MB/s", &detail);
-    for (sample, verb) in [(&written, "write"), (&read, "read")] {
-        if let Some(summary) = sample.summary() {
+    found.tell(report, streams, each);
+    Ok(())
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+struct Shares {
+    /// Slowest over fastest who write.
+    written: Sample,
+    /// Slowest over fastest who read.
+    read: Sample,
+    /// Rates of a reader.
+    alone: Sample,
+    /// Rates of a reader while others write.
+    beside: Sample,
+    /// The longest that a process wrote.
+    longest: Duration,
+}
+
+impl Shares {
+    fn tell(&self, report: &mut Report, streams: u32, each: u64) {
+        let writers = streams - 1;
+        for (sample, verb, how) in [
+            (&self.written, "write", "and flush them"),
+            (&self.read, "read", "from storage"),
+        ] {
+            let detail = format!(
+                "slowest over fastest of {streams} processes that {verb} {each} bytes each {how}"
+            );
+            report.sample(&format!("{verb}_slow_over_fast"), sample, "ratio", &detail);
+            if let Some(summary) = sample.summary() {
+                report.says(format!(
+                    "of {streams} processes that {verb} together the slowest has {} % of the rate of the fastest \
+                     ({} % in the worst round)",
+                    short(100.0 * summary.median),
+                    short(100.0 * summary.min)
+                ));
+            }
+        }
+        let detail = "rate of a reader that is alone";
+        report.sample("reader_alone_mb_per_s", &self.alone, "MB/s", detail);
+        let detail = format!("rate of a reader while others write: {writers}");
+        report.sample(
+            "reader_beside_writers_mb_per_s",
+            &self.beside,
+            "MB/s",
+            &detail,
+        );
+        if self.longest < SHORT {
             report.says(format!(
-                "of {streams} processes that {verb} together the slowest has {} % of the rate of the fastest \
-                 ({} % in the worst round)",
-                short(100.0 * summary.median),
-                short(100.0 * summary.min)
+                "no process wrote for longer than {} s: they were at work together for too short a time to say \
+                 much (--size makes files larger)",
+                short(self.longest.as_secs_f64())
+            ));
+        }
+        if let Some(ratio) = self.beside.apart(&self.alone) {
+            report.says(format!(
+                "a reader keeps {} % of its rate while others write ({writers}): they share storage or processors",
+                short(100.0 * ratio)
             ));
         }
     }
-    if let Some(ratio) = beside.apart(&alone) {
-        report.says(format!(
-            "a reader keeps {} % of its rate while {} processes write: they share storage or processors",
-            short(100.0 * ratio),
-            streams - 1
-        ));
-    }
-    remove(ground, streams)
 }
 
 fn name(stream: u32) -> String {
     format!("shared{stream}")
-}
-
-/// Space for who comes next; the folder goes anyhow.
-fn remove(ground: &Ground<'_>, streams: u32) -> Result<(), Error> {
-    for stream in 0..streams {
-        let path = ground.path(&name(stream));
-        fs::remove_file(&path).map_err(|source| failed("remove", &path, source))?;
-    }
-    Ok(())
 }
 
 /// All at the same time; who writes is told by the number of the stream.

@@ -8,8 +8,12 @@ use serde::Serialize;
 
 use super::{Experiment, Said};
 
-/// Differences are claimed from so many figures of each side on.
-const FIGURES_LEAST: usize = 3;
+/// Differences are claimed from so many figures of each side on: by chance all five of one are above all five of
+/// the other, or below, once in 126 times.
+const FIGURES_LEAST: usize = 5;
+
+/// Smaller differences are not worth a word, and with many comparisons some would be found by chance.
+const RATIO_LEAST: f64 = 1.1;
 
 /// Of so many figures some are of moments in which something else happened: the middle half of them counts.
 const FIGURES_MANY: usize = 12;
@@ -67,7 +71,13 @@ impl Sample {
         let ((low, median, high), (other_low, other_median, other_high)) =
             (self.span()?, other.span()?);
         let is_apart = low > other_high || high < other_low;
-        (is_apart && other_median > 0.0).then(|| median / other_median)
+        let ratio = (is_apart && other_median > 0.0).then(|| median / other_median);
+        ratio.filter(|ratio| !(1.0 / RATIO_LEAST..=RATIO_LEAST).contains(ratio))
+    }
+
+    /// Whether it was measured often enough for [`Self::apart`].
+    pub(super) fn can_tell(&self) -> bool {
+        self.0.len() >= FIGURES_LEAST
     }
 
     /// Where the figures are, around their median.
@@ -194,6 +204,15 @@ impl Report {
         self.wrong.push(text.into());
     }
 
+    /// Figures that are not told apart: by noise, or for want of rounds.
+    pub(super) fn not_apart(&mut self, what: &str, sample: &Sample) {
+        self.says(if sample.can_tell() {
+            format!("no difference beyond noise: {what}")
+        } else {
+            format!("too few rounds fit into the time to tell a difference (--seconds gives more): {what}")
+        });
+    }
+
     /// What figures say.
     pub(super) fn says(&mut self, text: impl Into<String>) {
         self.interpretation.push(text.into());
@@ -220,11 +239,16 @@ mod tests {
 
     #[test]
     fn noise_is_no_difference() {
-        let (low, high) = (sample(&[1.0, 2.0, 3.0]), sample(&[4.0, 6.0, 8.0]));
+        let low = sample(&[1.0, 2.0, 2.0, 2.0, 3.0]);
+        let high = sample(&[4.0, 5.0, 6.0, 7.0, 8.0]);
         assert_eq!(high.apart(&low), Some(3.0));
         assert!(low.apart(&high).is_some_and(|ratio| ratio < 0.4));
-        assert_eq!(sample(&[2.0, 6.0, 8.0]).apart(&low), None, "ranges meet");
-        assert_eq!(sample(&[6.0, 8.0]).apart(&low), None, "too few");
+        let meeting = sample(&[3.0, 5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(meeting.apart(&low), None, "ranges meet");
+        let few = sample(&[5.0, 6.0, 7.0, 8.0]);
+        assert_eq!((few.apart(&low), few.can_tell()), (None, false), "too few");
+        let near = sample(&[3.05, 3.06, 3.07, 3.08, 3.09]);
+        assert_eq!(near.apart(&sample(&[3.0; 5])), None, "not worth a word");
         assert_eq!(Sample::default().apart(&low), None);
         let with_outliers = |value: f64| -> Sample {
             (0..20)

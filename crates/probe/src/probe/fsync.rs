@@ -132,7 +132,7 @@ fn interpret(report: &mut Report, [append, _, overwrite, clean]: &[Sample; 4]) {
             "a flush of 4 KiB takes {} times as long as one of nothing",
             short(ratio)
         )),
-        _ => report.says("flushes of something and of nothing are not told apart here"),
+        _ => report.not_apart("flushes of something and of nothing", append),
     }
     if overwrite
         .median()

@@ -17,7 +17,7 @@ use super::{Error, Launch, Options, failed};
 pub(super) const CACHED_MAX: f64 = 0.01;
 
 /// Rounds from which on a figure has a spread worth the name.
-const ROUNDS_LEAST: u32 = 3;
+const ROUNDS_LEAST: u32 = 5;
 
 /// An experiment that has taken so many times its time begins no further round.
 const PATIENCE: u32 = 3;

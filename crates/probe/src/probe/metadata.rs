@@ -36,7 +36,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Files of each process.
-const FILES: u32 = 500;
+const FILES: u32 = 200;
 const FILES_GENTLE: u32 = 50;
 
 /// Temporary files of a process of a calibration.
@@ -183,9 +183,10 @@ fn interpret(report: &mut Report, steps: &[Rates]) {
     }
     let processes = all.processes;
     if scaled.is_empty() {
-        report.says(format!(
-            "no rate of {processes} processes differs from that of one beyond noise"
-        ));
+        report.not_apart(
+            &format!("rates of {processes} processes and of one"),
+            &all.by_operation[0],
+        );
     } else {
         report.says(format!(
             "{processes} processes together have so many times the rate of one: {}",
