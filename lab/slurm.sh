@@ -5,6 +5,7 @@
 #   lab/slurm.sh up FOLDER [NODES]        starts it; prints the line  export SLURM_CONF=...
 #   lab/slurm.sh down FOLDER              ends it and removes the folder
 #   lab/slurm.sh kill FOLDER NODE         ends a node as if it had lost its power
+#   lab/slurm.sh wake FOLDER NODE         starts it again
 #   lab/slurm.sh run NODES COMMAND...     starts it, runs the command, ends it
 set -euo pipefail
 
@@ -95,6 +96,20 @@ kill_node() { # folder, node
     done
 }
 
+wake() { # folder, node
+    export SLURM_CONF=$1/slurm.conf
+    slurmd -N "$2"
+    for _ in $(seq 300); do
+        case $(sinfo --noheader --Node --nodes "$2" --format=%T | head -1) in
+            idle) return ;;
+            down*) scontrol update "nodename=$2" state=resume 2> /dev/null || true ;;
+        esac
+        sleep 0.2
+    done
+    echo "$2 did not come up again" >&2
+    exit 3
+}
+
 run() { # nodes, command
     local nodes=$1 status=0
     shift
@@ -107,7 +122,7 @@ run() { # nodes, command
 }
 
 case ${1:-} in
-    up | down | run) "$@" ;;
+    up | down | wake | run) "$@" ;;
     kill) shift; kill_node "$@" ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -435,6 +435,12 @@ impl Run<'_> {
         watcher.phase("staging");
         self.event(&Event::new(self.time(), EventKind::StageStarted))?;
         let plan = &self.config.plan;
+        // IN is there for jobs that read nothing, too.
+        for lane in 1..=plan.lanes.max(1) {
+            let folder = self.stage.of_lane(lane);
+            let action = format!("make {}", folder.display());
+            fs::create_dir_all(folder).map_err(failed(action))?;
+        }
         let progress = AtomicU64::new(0);
         let total = plan.input_bytes();
         let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -379,6 +379,8 @@ pub enum EventKind {
     NotMeasured,
     /// Verification of a job's outputs ended; `detail` says what was found.
     JobVerified,
+    /// A node began a phase of a run on several; `detail` says which.
+    PhaseStarted,
     /// A node ended a phase of a run on several; `detail` says which.
     PhaseEnded,
     /// A node did not end a phase; `detail` says which.

@@ -24,9 +24,19 @@ const NOTICE_S: f64 = 3.0;
 
 /// What starts processes on nodes, and waits for them.
 pub trait Launcher {
-    /// Starts `gristmill agent` with these arguments on each node and waits until all have ended. How they ended is
-    /// read in their events; an error says that none could be started.
-    fn start(&self, nodes: &[&str], arguments: &[String], stop: &AtomicBool) -> io::Result<()>;
+    /// Starts `gristmill agent` with these arguments on each node and waits until all have ended but those that
+    /// have failed. How they ended is read in their events: `unfinished` names those that have not ended. An error
+    /// says that none could be started.
+    fn start(
+        &self,
+        nodes: &[&str],
+        arguments: &[String],
+        unfinished: &dyn Fn() -> Vec<String>,
+        stop: &AtomicBool,
+    ) -> io::Result<()>;
+
+    /// Whether a process can be started on a node.
+    fn answers(&self, node: &str) -> bool;
 
     /// Compares the nodes' clocks with that of this process.
     fn clocks(&self, nodes: &[String], arguments: &[String]) -> io::Result<Vec<Option<Clock>>>;
@@ -206,36 +216,27 @@ impl Led<'_> {
             let action = format!("flush {}", self.order.output.display());
             cache::flush(&self.order.output).map_err(failed(action))?;
         }
-        let mut arguments = vec!["--run".to_owned(), self.path().display().to_string()];
-        let mut flag = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
-        flag("--phase", phase.name().to_owned());
-        match phase {
-            Phase::Launch => flag("--start", format!("{:.6}", now() + NOTICE_S)),
-            Phase::Verify => {
-                for (verifier, verified) in self.verifiers()? {
-                    flag("--verifies", format!("{verifier}={verified}"));
-                }
-            }
-            _ => {}
+        self.start(phase, &self.alive)?;
+        // A node that cannot be reached may keep the launcher from starting the phase on any.
+        let started = self.nodes_of(EventKind::PhaseStarted, phase)?;
+        let mut not_started = self.alive.clone();
+        not_started.retain(|at| !started.contains(at));
+        if !not_started.is_empty() && !self.stopped() {
+            let launcher = self.grid.launcher;
+            not_started.retain(|at| launcher.answers(&self.order.nodes[*at]));
+            self.start(phase, &not_started)?;
         }
-        let nodes: Vec<&str> = self
-            .alive
-            .iter()
-            .map(|at| &*self.order.nodes[*at])
-            .collect();
-        let started = self.grid.launcher.start(&nodes, &arguments, self.stop);
-        started.map_err(failed(format!("start the phase {}", phase.name())))?;
         if self.stopped() {
             return Ok(());
         }
-        let ended = self.ended(phase)?;
+        let ended = self.nodes_of(EventKind::PhaseEnded, phase)?;
         let (alive, lost): (Vec<usize>, Vec<usize>) =
             self.alive.iter().partition(|at| ended.contains(at));
         self.alive = alive;
         for at in lost {
             let node = &self.order.nodes[at];
             let detail = format!(
-                "{node} did not end the phase {}; its jobs and outputs are left out from here on",
+                "{node} did not end the phase {}: it is left out from here on",
                 phase.name()
             );
             self.event(&Event::new(self.time(), EventKind::NodeLost).with_detail(detail))?;
@@ -243,21 +244,51 @@ impl Led<'_> {
         Ok(())
     }
 
-    /// Ranks of the nodes that say that they ended a phase.
-    fn ended(&self, phase: Phase) -> Result<Vec<usize>, Error> {
+    /// Starts a phase on the nodes of these ranks, and waits.
+    fn start(&self, phase: Phase, ranks: &[usize]) -> Result<(), Error> {
+        if ranks.is_empty() {
+            return Ok(());
+        }
+        let mut arguments = vec!["--run".to_owned(), self.path().display().to_string()];
+        let mut flag = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+        flag("--phase", phase.name().to_owned());
+        match phase {
+            Phase::Launch => flag("--start", format!("{:.6}", now() + NOTICE_S)),
+            Phase::Verify => {
+                for (verifier, verified) in self.verifiers(ranks)? {
+                    flag("--verifies", format!("{verifier}={verified}"));
+                }
+            }
+            _ => {}
+        }
+        let nodes: Vec<&str> = ranks.iter().map(|at| &*self.order.nodes[*at]).collect();
+        let unfinished = || {
+            // What cannot be read now is read again.
+            let ended = self.nodes_of(EventKind::PhaseEnded, phase);
+            let ended = ended.unwrap_or_default();
+            let open = ranks.iter().filter(|at| !ended.contains(at));
+            open.map(|at| self.order.nodes[*at].clone()).collect()
+        };
+        let launcher = self.grid.launcher;
+        let started = launcher.start(&nodes, &arguments, &unfinished, self.stop);
+        started.map_err(failed(format!("start the phase {}", phase.name())))
+    }
+
+    /// Ranks of the nodes that say this of a phase.
+    fn nodes_of(&self, kind: EventKind, phase: Phase) -> Result<Vec<usize>, Error> {
         let events = self.directory.events()?;
-        let of_phase = events.iter().filter(|event| {
-            event.event == EventKind::PhaseEnded && event.detail.as_deref() == Some(phase.name())
-        });
+        let says =
+            |event: &&Event| event.event == kind && event.detail.as_deref() == Some(phase.name());
+        let of_phase = events.iter().filter(says);
         let nodes: Vec<&str> = of_phase.filter_map(|event| event.node.as_deref()).collect();
-        let ended = |at: &usize| nodes.contains(&&*self.order.nodes[*at]);
-        Ok((0..self.order.nodes.len()).filter(ended).collect())
+        let among = |at: &usize| nodes.contains(&&*self.order.nodes[*at]);
+        Ok((0..self.order.nodes.len()).filter(among).collect())
     }
 
     /// Who verifies whose jobs: the next node, where all see data and outputs on file systems that nodes share
     /// or are one machine; else each its own.
-    fn verifiers(&self) -> Result<BTreeMap<usize, usize>, Error> {
-        let records = self.alive.iter().map(|at| {
+    fn verifiers(&self, ranks: &[usize]) -> Result<BTreeMap<usize, usize>, Error> {
+        let records = ranks.iter().map(|at| {
             let record = self.directory.node(&self.order.nodes[*at])?;
             Ok(record.unwrap_or_default())
         });
@@ -271,8 +302,8 @@ impl Led<'_> {
             })
         };
         let shift = usize::from(one_host || records.iter().all(shares));
-        let verifiers = self.alive.iter().cycle().skip(shift);
-        Ok(verifiers.copied().zip(self.alive.iter().copied()).collect())
+        let verifiers = ranks.iter().cycle().skip(shift);
+        Ok(verifiers.copied().zip(ranks.iter().copied()).collect())
     }
 }
 

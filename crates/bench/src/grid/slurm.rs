@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::io::process;
 
@@ -16,6 +16,9 @@ use super::lead::Launcher;
 
 /// How often it is looked whether a command has ended or is to be stopped.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// How often it is asked whether only failed nodes are waited for.
+const ASK_EVERY: Duration = Duration::from_secs(2);
 
 /// How long a command that was told to end may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -55,11 +58,25 @@ fn not_started(what: &str, error: &io::Error) -> io::Error {
 /// An allocation.
 #[derive(Debug)]
 pub struct Allocation {
-    /// This program, which must be at the same place on every node.
-    pub program: PathBuf,
+    program: PathBuf,
+    /// Whether Slurm binds processes to processors.
+    binds: bool,
 }
 
 impl Allocation {
+    /// The one in which this process runs; the program must be at the same place on every node.
+    pub fn new(program: PathBuf) -> Self {
+        let mut command = Command::new("scontrol");
+        let output = command.args(["show", "config"]).output();
+        let binds = output.is_ok_and(|output| {
+            let text = String::from_utf8_lossy(&output.stdout);
+            let mut lines = text.lines();
+            let plugin = lines.find(|line| line.starts_with("TaskPlugin "));
+            plugin.is_some_and(|line| line.contains("affinity") || line.contains("cgroup"))
+        });
+        Self { program, binds }
+    }
+
     fn step(&self, nodes: &[&str], arguments: &[String]) -> Command {
         let mut command = Command::new("srun");
         let count = nodes.len();
@@ -68,13 +85,18 @@ impl Allocation {
             format!("--ntasks={count}"),
             "--ntasks-per-node=1".to_owned(),
             format!("--nodelist={}", nodes.join(",")),
+            // Nothing else of the job is in the way, also not a step that waits for a node that failed.
+            "--overlap".to_owned(),
             // One node that fails does not end the others.
             "--no-kill".to_owned(),
             "--kill-on-bad-exit=0".to_owned(),
             "--wait=0".to_owned(),
-            "--cpu-bind=quiet,none".to_owned(),
             "--job-name=gristmill".to_owned(),
         ]);
+        if self.binds {
+            // Jobs may use all processors.
+            command.arg("--cpu-bind=none");
+        }
         command.arg(&self.program).arg("agent").args(arguments);
         process::die_with_parent(&mut command);
         command
@@ -82,12 +104,37 @@ impl Allocation {
 }
 
 impl Launcher for Allocation {
-    fn start(&self, nodes: &[&str], arguments: &[String], stop: &AtomicBool) -> io::Result<()> {
+    fn start(
+        &self,
+        nodes: &[&str],
+        arguments: &[String],
+        unfinished: &dyn Fn() -> Vec<String>,
+        stop: &AtomicBool,
+    ) -> io::Result<()> {
         let mut command = self.step(nodes, arguments);
         let child = command.stdin(Stdio::null()).spawn();
         let mut child = child.map_err(|error| not_started("srun", &error))?;
+        // srun waits for the tasks of a node that has failed as well, for as long as it takes.
+        let only_failed = || {
+            let open = unfinished();
+            !open.is_empty() && open.iter().all(|node| is_down(node))
+        };
         // Its exit code is the worst of all tasks': which nodes did their part is in their events.
-        wait(&mut child, stop).map(|_| ())
+        wait(&mut child, &only_failed, stop).map(|_| ())
+    }
+
+    fn answers(&self, node: &str) -> bool {
+        let mut command = Command::new("srun");
+        command.args(["--nodes=1", "--ntasks=1", "--overlap", "--no-kill"]);
+        command.args(["--nodelist", node]);
+        let child = command.arg("true").stdin(Stdio::null()).spawn();
+        let Ok(mut child) = child else { return false };
+        let asked = Instant::now();
+        let is_late = || asked.elapsed() > PATIENCE;
+        matches!(
+            wait(&mut child, &is_late, &AtomicBool::new(false)),
+            Ok(Some(0))
+        )
     }
 
     fn clocks(&self, nodes: &[String], arguments: &[String]) -> io::Result<Vec<Option<Clock>>> {
@@ -101,19 +148,40 @@ impl Launcher for Allocation {
         };
         let clocks = clocks::ask(nodes.len(), questions, BufReader::new(answers));
         // The end of the questions ends the answers.
-        wait(&mut child, &AtomicBool::new(false))?;
+        wait(&mut child, &|| false, &AtomicBool::new(false))?;
         clocks
     }
 }
 
-/// Waits for a command; `stop` ends it.
-fn wait(child: &mut Child, stop: &AtomicBool) -> io::Result<Option<i32>> {
+/// Whether Slurm has given a node up.
+fn is_down(node: &str) -> bool {
+    let mut command = Command::new("sinfo");
+    command.args(["--noheader", "--Node", "--format=%T", "--nodes", node]);
+    // Who cannot be asked says nothing.
+    command.output().is_ok_and(|output| {
+        let state = String::from_utf8_lossy(&output.stdout);
+        state.trim_start().starts_with("down")
+    })
+}
+
+/// Waits for a command; `stop` ends it, and so does `is_over`, which is asked now and then.
+fn wait(
+    child: &mut Child,
+    is_over: &dyn Fn() -> bool,
+    stop: &AtomicBool,
+) -> io::Result<Option<i32>> {
     let mut told = Duration::ZERO;
+    let mut asked = Instant::now();
+    let mut over = false;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status.code());
         }
-        if stop.load(Ordering::Relaxed) {
+        if asked.elapsed() >= ASK_EVERY {
+            over |= is_over();
+            asked = Instant::now();
+        }
+        if over || stop.load(Ordering::Relaxed) {
             if told.is_zero() {
                 process::terminate(child.id(), false);
             }

@@ -86,6 +86,8 @@ pub fn carry_out(
         sampler: None,
         part: Some(part),
     };
+    let started = Event::new(run.time(), EventKind::PhaseStarted).with_detail(phase.name());
+    run.event(&started)?;
     let stopped = run.phase(order, phase, watcher)?;
     if stopped {
         run.event(&Event::new(run.time(), EventKind::Interrupted))?;

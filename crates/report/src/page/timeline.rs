@@ -120,7 +120,7 @@ impl Timeline {
 fn name(kind: EventKind) -> Option<String> {
     let key = serde_json::to_value(kind).ok()?;
     let key = key.as_str()?;
-    if key.starts_with("job_") {
+    if key.starts_with("job_") || key.starts_with("phase_") {
         return None;
     }
     let known = match kind {

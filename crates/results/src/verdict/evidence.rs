@@ -407,6 +407,14 @@ fn incomplete(facts: &Facts<'_>) -> Option<String> {
     if interrupted(facts.events) {
         return Some("the run was interrupted".to_owned());
     }
+    let lost = facts.events.iter();
+    let lost: Vec<&str> = lost
+        .filter(|event| event.event == EventKind::NodeLost)
+        .filter_map(|event| event.detail.as_deref())
+        .collect();
+    if !lost.is_empty() {
+        return Some(lost.join("; "));
+    }
     let all = facts.jobs.len();
     let unfinished = facts.jobs.iter().filter(|job| job.exit.is_none()).count();
     match (unfinished, unverified(facts)) {

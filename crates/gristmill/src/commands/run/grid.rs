@@ -79,9 +79,7 @@ impl Allocated {
         {
             *rate *= self.nodes.len() as f64;
         }
-        let allocation = Allocation {
-            program: config.program.clone(),
-        };
+        let allocation = Allocation::new(config.program.clone());
         let grid = Grid {
             nodes: self.nodes.clone(),
             spread: self.spread,

@@ -1,0 +1,285 @@
+//! Runs on several nodes of a real Slurm: `lab/slurm.sh run 4 cargo test -p gristmill --test grid -- --ignored`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use results::run::{Event, EventKind, RunDirectory, RunResult};
+use tempfile::TempDir;
+
+/// A folder in which runs are made.
+struct Site {
+    directory: TempDir,
+}
+
+impl Site {
+    fn new() -> Self {
+        assert!(
+            std::env::var_os("SLURM_CONF").is_some(),
+            "there is no Slurm: lab/slurm.sh run 4 …"
+        );
+        Self {
+            directory: tempfile::tempdir_in("/var/tmp").unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
+        command
+            .args(arguments)
+            .current_dir(self.directory.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Run directories of a suite, the oldest first.
+    fn runs(&self, suite: &str) -> Vec<RunDirectory> {
+        let folder = self.path("gristmill-bench/runs");
+        let Ok(entries) = fs::read_dir(folder) else {
+            return Vec::new();
+        };
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let is_run = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            name.starts_with(suite) && path.join("run.json").exists()
+        };
+        let mut paths: Vec<PathBuf> = paths.filter(is_run).collect();
+        paths.sort();
+        paths.iter().map(|path| RunDirectory::open(path)).collect()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn result(run: &RunDirectory) -> RunResult {
+    run.result().unwrap().expect("the run is complete")
+}
+
+/// Jobs of each node.
+fn by_node(result: &RunResult) -> BTreeMap<&str, usize> {
+    let mut jobs = BTreeMap::new();
+    for job in &result.jobs {
+        *jobs.entry(job.node.as_str()).or_default() += 1;
+    }
+    jobs
+}
+
+fn of_kind(events: &[Event], kind: EventKind) -> Vec<&Event> {
+    events.iter().filter(|event| event.event == kind).collect()
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4"]
+fn each_node_has_a_batch_and_the_tables_grow_with_them() {
+    let site = Site::new();
+    let output = site.output(&[
+        "run",
+        "large-sorts",
+        "--slurm",
+        "--nodes",
+        "1,2,4",
+        "--scale",
+        "0.000002",
+        "--jobs",
+        "2",
+        "--warm",
+        "--no-ceiling",
+    ]);
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    // So little was moved that nothing is shown.
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    let runs = site.runs("large-sorts");
+    assert_eq!(runs.len(), 3, "{said}");
+    for (run, nodes) in runs.iter().zip([1, 2, 4]) {
+        let result = result(run);
+        let plan = run.plan().unwrap();
+        let names: Vec<String> = (1..=nodes).map(|node| format!("node{node}")).collect();
+        assert_eq!(plan.nodes, names);
+        let jobs = by_node(&result);
+        assert_eq!(jobs.len(), nodes, "{jobs:?}");
+        for job in &result.jobs {
+            assert_eq!((job.exit, job.verified), (Some(0), Some(true)), "{job:?}");
+        }
+        let events = run.events().unwrap();
+        let started = of_kind(&events, EventKind::BatchStarted);
+        assert_eq!(started.len(), nodes);
+        assert!(started.iter().all(|event| event.late_s.is_some()));
+        // All nodes are one machine with one clock.
+        for name in &names {
+            let node = run.node(name).unwrap().unwrap();
+            let (offset, uncertainty) = (node.clock_offset_s, node.clock_uncertainty_s);
+            let (offset, uncertainty) = offset.zip(uncertainty).expect("clocks were compared");
+            assert!(
+                offset.abs() <= uncertainty + 0.001,
+                "{offset} {uncertainty}"
+            );
+            let first = name == "node1";
+            assert_eq!(node.same_host_as.is_none(), first, "{node:?}");
+        }
+    }
+    let table = said.rfind("Run times as nodes are added").unwrap();
+    let rows: Vec<&str> = said[table..].lines().skip(2).take(3).collect();
+    for (row, wanted) in rows.iter().zip(["2      1", "4      2", "8      4"]) {
+        assert!(row.contains(wanted), "{wanted}: {row}");
+    }
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4"]
+fn one_set_of_jobs_is_spread_over_nodes_that_share_inputs_and_outputs() {
+    let site = Site::new();
+    let output = site.output(&[
+        "run",
+        "demand-calibration",
+        "--slurm",
+        "--nodes",
+        "4",
+        "--scale",
+        "0.0002",
+        "--models",
+        "8",
+        "--parameter",
+        "temp_files=40",
+        "--parameter",
+        "perm_sets=4",
+        "--no-ceiling",
+    ]);
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    let runs = site.runs("demand-calibration");
+    assert_eq!(runs.len(), 1, "{said}");
+    let result = result(&runs[0]);
+    let jobs = by_node(&result);
+    assert_eq!(jobs.values().collect::<Vec<_>>(), [&2; 4], "{said}");
+    for job in &result.jobs {
+        assert_eq!((job.exit, job.verified), (Some(0), Some(true)), "{job:?}");
+    }
+}
+
+const SUITE: &str = r#"
+name = "waiting"
+title = "Jobs that wait until they are told to end"
+
+[launch]
+rule = "pool"
+
+[parameters.concurrency]
+per_core = 1
+
+[demonstration]
+scale = 1
+
+[classes]
+data = "construction of tables"
+
+[[jobs]]
+name = "wait"
+program = "wait.sas"
+class = "data"
+symbols.go = "GO"
+
+[[jobs.checks]]
+kind = "rows"
+dataset = "made"
+count = "10"
+"#;
+
+const WAIT: &str = r"
+%macro wait;
+  %do %until (%sysfunc(fileexist(&go)));
+    data _null_; rc = sleep(50, 0.001); run;
+  %end;
+%mend;
+%wait
+data out.made; do i = 1 to 10; output; end; run;
+";
+
+fn write_suite(site: &Site) {
+    for (name, text) in [
+        (
+            "waiting/suite.toml",
+            SUITE.replace("GO", &site.path("go").display().to_string()),
+        ),
+        ("waiting/programs/wait.sas", WAIT.to_owned()),
+    ] {
+        let path = site.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+/// Waits until jobs run on so many nodes.
+fn wait_for_jobs(site: &Site, nodes: usize) {
+    loop {
+        if let Some(run) = site.runs("waiting").last() {
+            let events = run.events().unwrap_or_default();
+            if of_kind(&events, EventKind::JobLaunched).len() == nodes {
+                return;
+            }
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn lab(what: &str, node: &str) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/slurm.sh");
+    let folder = std::env::var("SLURM_LAB_FOLDER").unwrap();
+    let mut command = Command::new("bash");
+    let status = command.arg(script).args([what, &folder, node]).status();
+    assert!(status.unwrap().success(), "{what} {node}");
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4"]
+fn a_node_that_dies_is_told_and_the_others_go_on() {
+    let site = Site::new();
+    write_suite(&site);
+    let run = site
+        .command(&["run", "./waiting", "--slurm", "--nodes", "3"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_jobs(&site, 3);
+    lab("kill", "node3");
+    fs::write(site.path("go"), "").unwrap();
+    let output = run.wait_with_output().unwrap();
+    lab("wake", "node3");
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    // What the others show is kept, but says nothing of three nodes.
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    let run = site.runs("waiting").pop().unwrap();
+    let events = run.events().unwrap();
+    let lost = of_kind(&events, EventKind::NodeLost);
+    assert_eq!(lost.len(), 1, "{said}");
+    assert!(
+        lost[0]
+            .detail
+            .as_ref()
+            .unwrap()
+            .starts_with("node3 did not")
+    );
+    let result = result(&run);
+    for job in &result.jobs {
+        let wanted = if job.node == "node3" {
+            (None, None)
+        } else {
+            (Some(0), Some(true))
+        };
+        assert_eq!((job.exit, job.verified), wanted, "{job:?}\n{said}");
+    }
+    let told = "node3 did not end the phase launch";
+    assert!(said.contains(told), "{said}");
+}
