@@ -188,7 +188,7 @@ fn summary(logs: &[SasLog], no_logs: usize) -> Vec<String> {
 fn of_page(logs: &[SasLog]) -> Vec<Table> {
     const ROWS: usize = 200;
     let tables = [
-        tables::folders(logs),
+        tables::folders(logs, ROWS),
         tables::files(logs, ROWS),
         tables::procedures(logs, ROWS),
         tables::actions(logs, ROWS),
@@ -207,7 +207,7 @@ fn shown(args: &LogsArgs, logs: &[SasLog]) -> Vec<Table> {
         _ => args.steps,
     };
     let tables = [
-        tables::folders(logs),
+        tables::folders(logs, top),
         tables::files(logs, top),
         tables::procedures(logs, top),
         tables::actions(logs, top),

@@ -13,7 +13,7 @@ const TEXT_MAX: usize = 100;
 /// All tables of some logs, whole.
 pub fn of_logs(logs: &[SasLog]) -> Vec<Table> {
     let tables = [
-        folders(logs),
+        folders(logs, usize::MAX),
         files(logs, usize::MAX),
         procedures(logs, usize::MAX),
         actions(logs, usize::MAX),
@@ -201,8 +201,8 @@ fn end(log: &SasLog) -> &'static str {
     }
 }
 
-/// A row for each folder, if there are several.
-pub fn folders(logs: &[SasLog]) -> Option<Table> {
+/// A row for each folder, if there are several; of more than `most`, those whose steps took longest.
+pub fn folders(logs: &[SasLog], most: usize) -> Option<Table> {
     let mut all: BTreeMap<String, (u64, u64, Sums)> = BTreeMap::new();
     for log in logs {
         let folder = Path::new(&log.file).parent().unwrap_or(Path::new(""));
@@ -233,7 +233,14 @@ pub fn folders(logs: &[SasLog]) -> Option<Table> {
             ("No end", Unit::Count),
         ],
     );
-    for (folder, (count, cut, sums)) in &all {
+    let mut rows: Vec<(String, (u64, u64, Sums))> = all.into_iter().collect();
+    let found = rows.len();
+    if found > most {
+        let time = |sums: &Sums| sums.real_s.unwrap_or(-1.0);
+        rows.sort_by(|(_, a), (_, b)| time(&b.2).total_cmp(&time(&a.2)));
+        rows.truncate(most);
+    }
+    for (folder, (count, cut, sums)) in &rows {
         table.row(vec![
             Cell::text(folder),
             Cell::count(*count),
@@ -249,7 +256,8 @@ pub fn folders(logs: &[SasLog]) -> Option<Table> {
             Cell::count(*cut),
         ]);
     }
-    (all.len() > 1).then_some(table)
+    left_out(&mut table, found, most, "folders");
+    (found > 1).then_some(table)
 }
 
 /// A row for DATA steps and for each procedure, the longest first.
