@@ -158,8 +158,14 @@ fn a_suite_runs_under_sas_and_its_logs_become_records() {
     assert!(job.device_read_bytes.is_some() || !result.not_measured.is_empty());
     assert!(job.real_s > Some(0.0) && job.memory_bytes > Some(0));
     assert_eq!(result.aggregate.mb_per_s, None);
+}
 
-    // What ran them is said, and what is not known.
+#[test]
+fn what_ran_is_said_and_what_is_not_known() {
+    let site = Site::new(PROGRAM);
+    let output = site.run(&[]);
+    let said = text(&output.stdout);
+    let (directory, result) = (site.directory(), site.result());
     let engine = result.engine.unwrap();
     assert!(
         engine.starts_with("SAS 9.4 (TS1M7) on Linux 5.14.0 (LIN X64), by /"),
@@ -177,6 +183,11 @@ fn a_suite_runs_under_sas_and_its_logs_become_records() {
             .any(|one| one.contains("bytes by channel"))
     );
     assert!(said.contains("licensed SAS"), "{said}");
+    assert!(
+        !result.verdict.reason.contains("read back from storage"),
+        "{}",
+        result.verdict.reason
+    );
     let events = directory.events().unwrap();
     assert!(
         events

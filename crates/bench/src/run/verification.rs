@@ -46,7 +46,9 @@ impl Run<'_> {
             watcher.verifying(done, jobs.len());
             let ReadBack { bytes, findings } = as_written.remove(&job.name).unwrap_or_default();
             let findings = [findings, self.check(job, &mut checker)?].concat();
-            self.verified(job, findings, Some(bytes))?;
+            // A licensed SAS does not tell what it wrote: nothing was compared.
+            let bytes = self.config.sas.is_none().then_some(bytes);
+            self.verified(job, findings, bytes)?;
         }
         watcher.verifying(jobs.len(), jobs.len());
         Ok(())

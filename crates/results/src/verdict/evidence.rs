@@ -456,8 +456,8 @@ fn remarks(facts: &Facts<'_>) -> Vec<String> {
     let engine = crate::assemble::engine(plan, facts.events);
     let engine = engine.map(|engine| {
         format!(
-            "the programs ran under {engine}; their inputs were not compared by the rows that they read, \
-             since SAS keeps no hashes"
+            "the programs ran under {engine}; their inputs were not compared by the rows that they read, nor \
+             their outputs with the blocks that they wrote: SAS tells neither"
         )
     });
     let replaced = plan.duration_s.is_some();
