@@ -157,8 +157,9 @@ pub struct DatasetRecord {
     pub name: String,
     /// Observations.
     pub observations: u64,
-    /// Variables.
-    pub variables: u64,
+    /// Variables; logs of SAS tell them of data sets that were written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variables: Option<u64>,
     /// Order-independent hash of the rows (sum of XXH3-64), hexadecimal, if it was computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_hash: Option<String>,

@@ -88,7 +88,7 @@ fn dataset(used: &DatasetUse) -> DatasetRecord {
     DatasetRecord {
         name: used.name.clone(),
         observations: used.observations,
-        variables: used.variables,
+        variables: Some(used.variables),
         row_hash: used.rows.map(|hash| format!("{:016x}", hash.sum)),
     }
 }

@@ -39,13 +39,13 @@ pub fn step_record(step: &LogStep, unix_s: &dyn Fn(&str) -> Option<f64>) -> Opti
     })
 }
 
-/// Data sets whose rows and variables the log tells.
+/// Data sets whose rows the log tells.
 fn datasets(all: &[LogDataset]) -> Vec<DatasetRecord> {
     let of = |one: &LogDataset| {
         Some(DatasetRecord {
             name: one.name.clone(),
             observations: one.observations?,
-            variables: one.variables?,
+            variables: one.variables,
             row_hash: None,
         })
     };
@@ -102,6 +102,10 @@ NOTE: PROCEDURE SORT used (Total process time):
         );
         assert_eq!(record.observations_read, Some(7));
         assert_eq!(record.outputs[0].name, "WORK.B");
+        assert_eq!(
+            (&*record.inputs[0].name, record.inputs[0].variables),
+            ("IN.A", None)
+        );
         assert!(record.channels.is_empty() && record.sleep_s.is_none());
         let text = serde_json::to_string(&record).unwrap();
         assert!(
