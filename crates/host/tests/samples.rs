@@ -114,6 +114,81 @@ fn samples_say_what_was_written_down() {
 }
 
 #[derive(serde::Deserialize)]
+struct Unused {
+    unused: Vec<Reason>,
+}
+
+/// Why samples are not read.
+#[derive(serde::Deserialize)]
+struct Reason {
+    files: Vec<String>,
+    reason: String,
+}
+
+/// Files below a folder, by their paths from it.
+fn files(folder: &Path, from: &Path, all: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files(&path, from, all);
+        } else if let Ok(inside) = path.strip_prefix(from) {
+            all.insert(inside.to_string_lossy().into_owned());
+        }
+    }
+}
+
+/// True if a name is that of a pattern, in which `*` stands for anything.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut left) = name.strip_prefix(start) else {
+        return false;
+    };
+    for piece in rest.split('*') {
+        match left.rfind(piece) {
+            Some(at) => left = &left[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with('*') || rest.is_empty() || left.is_empty()
+}
+
+#[test]
+fn every_sample_is_read_or_there_is_a_reason() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected");
+    let mut left = BTreeSet::new();
+    files(&corpus(), &corpus(), &mut left);
+    let all = left.len();
+    // The list of what is there, and what a test of its own reads.
+    left.remove("MANIFEST.yaml");
+    left.remove("sosreport-rhcos-2019.tar.gz");
+    for entry in fs::read_dir(folder).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let expected: Expected = toml::from_str(&text).unwrap();
+        for sample in &expected.sample {
+            left.remove(&sample.file);
+        }
+    }
+    let read = all - left.len();
+    let unused: Unused = toml::from_str(include_str!("expected/unused.toml")).unwrap();
+    let mut useless = Vec::new();
+    for reason in &unused.unused {
+        assert!(!reason.reason.is_empty());
+        for pattern in &reason.files {
+            let before = left.len();
+            left.retain(|name| !fits(pattern, name));
+            if before == left.len() && all > 0 {
+                useless.push(pattern);
+            }
+        }
+    }
+    println!("samples: {all} there, {read} read");
+    assert!(left.is_empty(), "neither read nor left out: {left:?}");
+    assert!(useless.is_empty(), "of no sample: {useless:?}");
+}
+
+#[derive(serde::Deserialize)]
 struct Whole {
     absent: Vec<String>,
     running: BTreeMap<String, toml::Value>,

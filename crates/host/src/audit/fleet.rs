@@ -33,7 +33,15 @@ pub struct Node {
 }
 
 /// Facts that are a node's own.
-const OWN: [&str; 20] = [
+const OWN: [&str; 28] = [
+    "audit.",
+    "blkid[",
+    "gpfs-ces[",
+    "gpfs-events.",
+    "gpfs-health[",
+    "gpfs-state[",
+    "gpfs-waiters.",
+    "iscsi[",
     "memory.available",
     "memory.dirty_bytes",
     "memory.swap_free",

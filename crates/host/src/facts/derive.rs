@@ -1,6 +1,7 @@
 //! What several sources tell together: cores, virtualisation, cloud, release, what is below a
 //! mount, roles of paths.
 
+mod gpfs;
 mod layout;
 mod machine;
 mod paths;
@@ -14,6 +15,7 @@ use super::collect::Given;
 pub(crate) fn derive(facts: &mut Facts, given: &Given) {
     machine::derive(facts, given);
     layout::derive(facts);
+    gpfs::derive(facts);
     paths::derive(facts, given);
     // Thousands of processes say nothing about storage.
     let kinds: Vec<String> = facts

@@ -3,6 +3,7 @@
 //! `odd[path:line]` where a person should see it.
 
 pub mod beegfs;
+pub mod blkid;
 pub mod block_queue;
 pub mod blockdev;
 pub mod cifs_debug;
@@ -25,7 +26,9 @@ pub mod fstab;
 pub mod gfs2;
 pub mod gluster;
 pub mod gpfs_colon;
+pub mod gpfs_state;
 pub mod ip_link;
+pub mod iscsiadm;
 pub mod libvirt;
 pub mod limits_conf;
 pub mod lsblk;
@@ -46,6 +49,7 @@ pub mod multipath_conf;
 pub mod multipath_ll;
 pub mod net;
 pub mod nfsstat;
+pub mod numa;
 pub mod os_release;
 pub mod process;
 pub mod process_limits;

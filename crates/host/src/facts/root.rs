@@ -196,7 +196,8 @@ fn fits(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Text of bytes, whatever they are: Windows writes UTF-16 and marks the order of bytes.
+/// Text of bytes, whatever they are: Windows writes UTF-16 and marks the order of bytes; archives of
+/// /sys fill each file with zeros up to a page.
 pub fn text_of(bytes: &[u8]) -> String {
     let units = |bytes: &[u8], of: fn([u8; 2]) -> u16| -> String {
         let units: Vec<u16> = bytes
@@ -209,7 +210,11 @@ pub fn text_of(bytes: &[u8]) -> String {
         [0xff, 0xfe, rest @ ..] => units(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => units(rest, u16::from_be_bytes),
         [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        other => String::from_utf8_lossy(other).into_owned(),
+        other => {
+            let end = other.iter().rposition(|byte| *byte != 0);
+            let text = &other[..end.map_or(0, |end| end + 1)];
+            String::from_utf8_lossy(text).into_owned()
+        }
     }
 }
 
@@ -272,5 +277,7 @@ mod tests {
         let bytes: Vec<u8> = [0xff, 0xfe, b'[', 0, b'H', 0].to_vec();
         assert_eq!(text_of(&bytes), "[H");
         assert_eq!(text_of(&[0xfe]), "\u{fffd}");
+        assert_eq!(text_of(b"a\0b\n\0\0\0"), "a\0b\n");
+        assert_eq!(text_of(&[0, 0]), "");
     }
 }

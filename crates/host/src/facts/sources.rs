@@ -1,6 +1,8 @@
 //! The table of everything that is read: where it is found, whether it tells what runs or what is
 //! persisted, and its parser. A source that comes earlier is believed before a later one.
 
+mod shared;
+
 use super::commands::{Command, Each};
 use super::parse::{self, Parse};
 
@@ -112,9 +114,17 @@ const fn each(
 
 /// All sources.
 pub fn all() -> impl Iterator<Item = &'static Source> {
-    [MOUNTS, KERNEL, DEVICES, NETWORK, SERVICES, SAS, SHARED]
-        .into_iter()
-        .flatten()
+    [
+        MOUNTS,
+        KERNEL,
+        DEVICES,
+        NETWORK,
+        SERVICES,
+        SAS,
+        shared::SHARED,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// A source by its name.
@@ -327,6 +337,11 @@ const KERNEL: &[Source] = &[
         ],
         parse::cpuidle::parse,
     ),
+    file(
+        "numa",
+        &["/sys/devices/system/node/node*/cpulist"],
+        parse::numa::parse,
+    ),
     output(
         "cpupower",
         &[],
@@ -471,6 +486,20 @@ const DEVICES: &[Source] = &[
         &["/sos_commands/lvm2/pvs_-a_*"],
         parse::lvs::parse_physical,
     ),
+    // It reads from every device when it is run, and dead paths hold it up: only captures of it are
+    // read.
+    output(
+        "blkid",
+        &[],
+        &["/sos_commands/block/blkid_-c_.dev.null", "/blkid"],
+        parse::blkid::parse,
+    ),
+    output(
+        "iscsiadm",
+        &["iscsiadm", "-m", "session"],
+        &["/sos_commands/iscsi/iscsiadm_-m_session"],
+        parse::iscsiadm::parse,
+    ),
     output(
         "dmsetup",
         &["dmsetup", "table"],
@@ -553,6 +582,27 @@ const NETWORK: &[Source] = &[
         &["ethtool", "-g", "{}"],
         &["/sos_commands/networking/ethtool_-g_*"],
         parse::ethtool::parse_ring,
+    ),
+    each(
+        "ethtool-pause",
+        Each::Captured,
+        &[],
+        &["/sos_commands/networking/ethtool_-a_*"],
+        parse::ethtool::parse_pause,
+    ),
+    each(
+        "ethtool-coalesce",
+        Each::Captured,
+        &[],
+        &["/sos_commands/networking/ethtool_-c_*"],
+        parse::ethtool::parse_coalesce,
+    ),
+    each(
+        "ethtool-offload",
+        Each::Captured,
+        &[],
+        &["/sos_commands/networking/ethtool_-k_*"],
+        parse::ethtool::parse_offload,
     ),
     each(
         "ethtool-driver",
@@ -722,165 +772,6 @@ const SAS: &[Source] = &[
         "process-limits",
         &["/proc/*/limits"],
         parse::process_limits::parse,
-    ),
-];
-
-const SHARED: &[Source] = &[
-    output("mmlsconfig", &["mmlsconfig"], &[], parse::mmlsconfig::parse),
-    unless(
-        "gpfs",
-        file(
-            "mmfs-cfg",
-            &["/var/mmfs/gen/mmfs.cfg"],
-            parse::mmlsconfig::parse,
-        ),
-    ),
-    output(
-        "mmdiag-config",
-        &["mmdiag", "--config", "-Y"],
-        &[],
-        parse::gpfs_colon::parse_config,
-    ),
-    output(
-        "mmlsfs",
-        &["mmlsfs", "all", "-Y"],
-        &[],
-        parse::gpfs_colon::parse_file_systems,
-    ),
-    output(
-        "mmlsmount",
-        &["mmlsmount", "all", "-L"],
-        &[],
-        parse::mmlsmount::parse,
-    ),
-    each(
-        "mmlsdisk",
-        Each::SourceOf("gpfs"),
-        &["mmlsdisk", "{}", "-Y"],
-        &[],
-        parse::mmlsdisk::parse,
-    ),
-    output(
-        "lctl",
-        &[
-            "lctl",
-            "get_param",
-            "osc.*.max_pages_per_rpc",
-            "osc.*.max_rpcs_in_flight",
-            "osc.*.max_dirty_mb",
-            "osc.*.checksums",
-            "mdc.*.max_rpcs_in_flight",
-            "llite.*.max_read_ahead_mb",
-            "llite.*.max_read_ahead_per_file_mb",
-            "ldlm.namespaces.*.lru_max_age",
-        ],
-        &["/sos_commands/lustre/params-*"],
-        parse::lustre::parse,
-    ),
-    file(
-        "lustre-files",
-        &[
-            "/proc/fs/lustre/osc/*/max_*",
-            "/proc/fs/lustre/osc/*/checksums",
-            "/proc/fs/lustre/mdc/*/max_rpcs_in_flight",
-            "/proc/fs/lustre/llite/*/max_read_ahead_*",
-            "/sys/fs/lustre/osc/*/max_*",
-        ],
-        parse::lustre::parse_file,
-    ),
-    output(
-        "lfs-df",
-        &["lfs", "df"],
-        &["/sos_commands/lustre/lfs_df"],
-        parse::lustre::parse_df,
-    ),
-    each(
-        "lfs_getstripe",
-        Each::Mount("lustre"),
-        &["lfs", "getstripe", "-d", "{}"],
-        &[],
-        parse::lustre::parse_stripe,
-    ),
-    file(
-        "gfs2",
-        &[
-            "/sys/fs/gfs2/*/id",
-            "/sys/fs/gfs2/*/withdraw",
-            "/sys/fs/gfs2/*/status",
-        ],
-        parse::gfs2::parse,
-    ),
-    output(
-        "tunegfs2",
-        &[],
-        &["/sos_commands/gfs2/tunegfs2_-l_*"],
-        parse::gfs2::parse_tune,
-    ),
-    file(
-        "dlm",
-        &[
-            "/sys/kernel/config/dlm/cluster/dirtbl_size",
-            "/sys/kernel/config/dlm/cluster/rsbtbl_size",
-            "/sys/kernel/config/dlm/cluster/lkbtbl_size",
-        ],
-        parse::dlm::parse,
-    ),
-    output(
-        "dlm_tool",
-        &["dlm_tool", "ls"],
-        &[
-            "/sos_commands/dlm/dlm_tool_ls_-n",
-            "/sos_commands/dlm/dlm_tool_ls",
-        ],
-        parse::dlm::parse_tool,
-    ),
-    file(
-        "corosync",
-        &["/etc/corosync/corosync.conf"],
-        parse::corosync::parse,
-    ),
-    file(
-        "cifs-debug",
-        &["/proc/fs/cifs/DebugData"],
-        parse::cifs_debug::parse,
-    ),
-    output(
-        "gluster",
-        &["gluster", "volume", "info"],
-        &["/sos_commands/gluster/gluster_volume_info"],
-        parse::gluster::parse,
-    ),
-    file(
-        "beegfs",
-        &["/proc/fs/beegfs/*/config"],
-        parse::beegfs::parse,
-    ),
-    conf(
-        "beegfs-client-conf",
-        &["/etc/beegfs/beegfs-client.conf"],
-        parse::beegfs::parse,
-    ),
-    each(
-        "vxtunefs",
-        Each::Mount("vxfs"),
-        &["vxtunefs", "{}"],
-        &[],
-        parse::vxtunefs::parse,
-    ),
-    conf(
-        "tunefstab",
-        &["/etc/vx/tunefstab"],
-        parse::vxtunefs::parse_tab,
-    ),
-    file(
-        "registry",
-        &["/gristmill/given/registry"],
-        parse::windows::parse_registry,
-    ),
-    file(
-        "hotfixes",
-        &["/gristmill/given/hotfixes"],
-        parse::windows::parse_hotfixes,
     ),
 ];
 

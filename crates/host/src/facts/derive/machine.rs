@@ -11,7 +11,6 @@ pub(super) fn derive(facts: &mut Facts, given: &Given) {
     cores(facts);
     per_processor(facts);
     dirty_limit(facts);
-    gpfs(facts);
     sas(facts);
     profiles(facts);
     for vendor in &given.vendors {
@@ -234,52 +233,8 @@ fn dirty_limit(facts: &mut Facts) {
     }
 }
 
-/// What holds on this node: what the daemon says, or what the configuration says for all nodes
-/// alike.
-fn gpfs(facts: &mut Facts) {
-    let mut settled: Vec<(Key, Value, String)> = Vec::new();
-    for (key, fact) in facts.class("gpfs-effective") {
-        let seen = fact.running.clone();
-        let key = Key::plain("gpfs-node", &key.name);
-        settled.extend(seen.map(|seen| (key, seen.value, seen.from)));
-    }
-    for (key, fact) in facts.class("gpfs") {
-        let special = facts
-            .subjects("gpfs")
-            .into_iter()
-            .any(|section| facts.of("gpfs", section, &key.name).is_some());
-        if key.subject.is_none()
-            && !special
-            && let Some(seen) = &fact.running
-        {
-            let key = Key::plain("gpfs-node", &key.name);
-            settled.push((key, seen.value.clone(), seen.from.clone()));
-        }
-    }
-    for (mut key, value, from) in settled {
-        if key.name == "seqDiscardThreshhold" {
-            "seqDiscardThreshold".clone_into(&mut key.name);
-        }
-        facts.run(key, value, &from);
-    }
-    let pool = facts.number("gpfs-node", "pagepool");
-    if let Some((pool, memory)) = pool.zip(facts.number("memory", "total_bytes")) {
-        percent(
-            facts,
-            Key::plain("gpfs-node", "pagepool_percent"),
-            pool,
-            memory,
-        );
-    }
-    let rate = facts.number("gpfs-node", "maxMBpS");
-    if let Some((rate, link)) = rate.zip(facts.number("host", "link_mbps")) {
-        let key = Key::plain("gpfs-node", "maxmbps_of_link_percent");
-        percent(facts, key, rate, link / 8.0);
-    }
-}
-
 /// A part of a whole, as a percentage.
-fn percent(facts: &mut Facts, key: Key, part: f64, whole: f64) {
+pub(super) fn percent(facts: &mut Facts, key: Key, part: f64, whole: f64) {
     #[expect(clippy::cast_possible_truncation, reason = "a percentage")]
     let percent = (part / whole.max(1.0) * 100.0).round() as i64;
     facts.run(key, percent, "computed");

@@ -84,3 +84,40 @@ fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     Some(rest.split_once(&format!("</{name}>"))?.0)
 }
+
+/// Reads `gluster volume status`: how many bricks a volume has, and how many are online. A long
+/// name breaks its line in two.
+pub fn parse_status(_path: &str, text: &str) -> Vec<Found> {
+    let mut facts: Vec<Found> = Vec::new();
+    let (mut volume, mut is_brick) = (None, false);
+    let mut counts = (0_usize, 0_usize);
+    let mut close = |volume: Option<(usize, &str)>, counts: (usize, usize)| {
+        if let Some((number, volume)) = volume.filter(|_| counts.0 > 0) {
+            let fact = |name, count: usize| found(Key::of("gluster", volume, name), count, number);
+            facts.extend([fact("bricks", counts.0), fact("bricks_online", counts.1)]);
+        }
+    };
+    for (number, line) in lines(text) {
+        if let Some(name) = line.strip_prefix("Status of volume: ") {
+            close(volume, counts);
+            (volume, counts, is_brick) = (Some((number, name.trim())), (0, 0), false);
+            continue;
+        }
+        // A line begins a process unless it goes on with its name.
+        if line.starts_with("Brick ") {
+            is_brick = true;
+            counts.0 += 1;
+        } else if line.contains("Daemon") || line.starts_with("---") || line.trim().is_empty() {
+            is_brick = false;
+        }
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        if let [.., "Y", _] = fields.as_slice()
+            && is_brick
+        {
+            counts.1 += 1;
+            is_brick = false;
+        }
+    }
+    close(volume, counts);
+    facts
+}

@@ -1,12 +1,16 @@
 //! Outputs of GPFS commands with `-Y`: fields between colons, a heading that names them, colons
 //! inside as `%3A`.
 
+use std::collections::BTreeMap;
+
 use super::{Found, found, lines};
 use crate::facts::{Key, Value};
 
 /// A line of such an output.
 pub(crate) struct Row<'a> {
     pub(crate) number: usize,
+    /// What it is of, where an output has several kinds of lines.
+    pub(crate) kind: &'a str,
     names: &'a [&'a str],
     fields: Vec<&'a str>,
 }
@@ -19,17 +23,21 @@ impl Row<'_> {
     }
 }
 
-/// Calls `row` with every line behind the heading that has as many fields as a row must.
+/// Calls `row` with every line behind the heading of its kind that has as many fields as a row must.
 pub(crate) fn rows(text: &str, mut row: impl FnMut(&Row)) {
-    let mut names: Vec<&str> = Vec::new();
+    let mut headings: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (number, line) in lines(text) {
         let fields: Vec<&str> = line.trim().split(':').collect();
+        let Some(kind) = fields.get(1).copied() else {
+            continue;
+        };
         if fields.get(2) == Some(&"HEADER") {
-            names = fields;
-        } else if !names.is_empty() && fields.len() > 6 {
+            headings.insert(kind, fields);
+        } else if let Some(names) = headings.get(kind).filter(|_| fields.len() > 6) {
             row(&Row {
                 number,
-                names: &names,
+                kind,
+                names,
                 fields,
             });
         }

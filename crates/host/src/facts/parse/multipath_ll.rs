@@ -70,12 +70,16 @@ impl Map {
                 self.values
                     .extend(value.map(|(value, _)| (name, value.to_owned())));
             }
+        } else if line.starts_with("[size=") {
+            self.old_attributes(line);
         } else if let Some((_, rest)) = line.split_once("policy='") {
-            self.groups += 1;
-            let policy = rest.split('\'').next().unwrap_or_default().to_owned();
-            if !self.policies.contains(&policy) {
-                self.policies.push(policy);
-            }
+            self.group(rest.split('\'').next().unwrap_or_default());
+        } else if let Some((policy, _)) = line
+            .strip_prefix("\\_ ")
+            .and_then(|rest| rest.split_once(" ["))
+        {
+            // As RHEL 5 printed it: `\_ round-robin 0 [prio=1][active]`.
+            self.group(policy);
         } else if line.starts_with([' ', '|', '`']) {
             let mut fields = line.split_ascii_whitespace();
             let address = fields
@@ -84,7 +88,29 @@ impl Map {
             if let (Some(_), Some(device)) = (address, fields.next()) {
                 self.members.push(device.to_owned());
                 let states: Vec<&str> = fields.skip(1).collect();
-                self.ready += usize::from(states.starts_with(&["active", "ready"]));
+                let is_ready = states.starts_with(&["active", "ready"])
+                    || states.starts_with(&["[active][ready]"]);
+                self.ready += usize::from(is_ready);
+            }
+        }
+    }
+
+    fn group(&mut self, policy: &str) {
+        self.groups += 1;
+        if !self.policies.iter().any(|known| known == policy) {
+            self.policies.push(policy.to_owned());
+        }
+    }
+
+    /// `[size=100G][features=1 queue_if_no_path][hwhandler=1 emc][rw]`.
+    fn old_attributes(&mut self, line: &str) {
+        for part in line.split(['[', ']']) {
+            match part.split_once('=') {
+                Some(("features", value)) => self.values.push(("features", value.to_owned())),
+                Some(("hwhandler", value)) => {
+                    self.values.push(("hardware_handler", value.to_owned()));
+                }
+                _ => {}
             }
         }
     }
