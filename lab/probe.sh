@@ -5,7 +5,7 @@
 #   lab/probe.sh fuse TEST            one directory through two FUSE mounts (bindfs), whose locks are local
 #   lab/probe.sh pressure TEST        ext4 on a loop device, and a memory cgroup of this host (version 1 or 2)
 #   lab/probe.sh nfs KERNEL TEST      two clients of an NFS server in a virtual machine (see lab/nfs.sh)
-#   lab/probe.sh corruption KERNEL TEST   ext4 on a device that returns wrong bytes (dm-flakey), in such a machine
+#   lab/probe.sh corruption KERNEL TEST   ext4 on a device that keeps wrong bytes (dm-flakey), in such a machine
 #   e.g. lab/probe.sh nfs /tmp/kernel target/debug/deps/lab_probe-*
 #
 # GRISTMILL_LAB_PROGRAM names another program than that of the tests, such as a release build.
@@ -59,7 +59,7 @@ nfs() {
 }
 
 corruption() {
-    MEMORY=${MEMORY:-2G} MODULES="dm-flakey loop ext4" "$here/nfs.sh" "$1" bash "$here/probe-flakey.sh" "$2"
+    MEMORY=${MEMORY:-2G} MODULES="dm-flakey loop crc32c_generic ext4" "$here/nfs.sh" "$1" bash "$here/probe-flakey.sh" "$2"
 }
 
 case "${1:-} $#" in

@@ -108,6 +108,18 @@ fn the_same_mount_is_no_second_client() {
 }
 
 #[test]
+fn where_nothing_can_be_measured_there_is_no_answer() {
+    let place = place();
+    let output = run(place.path(), &["--only", "visibility"]);
+    assert_eq!(output.status.code(), Some(4));
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("not measured") && said.contains("--peer DIR2"),
+        "{said}"
+    );
+}
+
+#[test]
 fn every_experiment_says_what_it_shows_and_why() {
     let output = Command::new(env!("CARGO_BIN_EXE_gristmill"))
         .args(["probe", "--list", "--json"])

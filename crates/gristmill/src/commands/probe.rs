@@ -45,7 +45,7 @@ pub struct ProbeArgs {
     #[arg(long)]
     pub pressure: bool,
     /// Processes at the same time, at the most [default: one for each core, 4 to 8]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub processes: Option<u32>,
     /// Bytes of a file that is read and written; about twice as much is taken on the disk [default: 64M]
     #[arg(long, value_name = "BYTES", value_parser = size)]

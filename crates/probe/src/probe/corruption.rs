@@ -72,7 +72,7 @@ fn count(report: &mut Report, name: &str, wrong: u64, detail: &str) {
     report.figure(name, wrong as f64, "bytes", detail);
     if wrong > 0 {
         report.wrong(format!(
-            "WRONG DATA: {wrong} bytes are not what was written: {detail}. Do not use this storage"
+            "WRONG DATA: {wrong} bytes {detail} are not what was written. Do not use this storage"
         ));
     }
 }
@@ -228,7 +228,7 @@ fn operations(ground: &Ground<'_>, report: &mut Report) -> Result<(), Error> {
     }
     wrong += model.wrong().map_err(failing)?;
     let detail =
-        format!("of a small file after each 100 of {made} operations at odd places, from memory");
+        format!("of a small file, compared after each 100 of {made} operations at odd places");
     count(report, "wrong_operated_bytes", wrong, &detail);
     model.file.sync_all().map_err(failing)?;
     let cold = evicted(ground, "operated")?;

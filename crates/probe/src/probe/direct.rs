@@ -80,7 +80,7 @@ fn run(ground: &Ground<'_>, report: &mut Report) -> Result<(), Error> {
     agreement(report, &path).map_err(failing)?;
     let left = leaves(ground, report, &path)?;
     rates(ground, report, bytes)?;
-    if found == Some(1) {
+    if found == Some(1) && left.is_none() {
         report.says(
             "direct reads of any size are accepted: the file system takes O_DIRECT and may go through memory \
              all the same",

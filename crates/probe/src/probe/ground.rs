@@ -179,8 +179,7 @@ impl<'a> Ground<'a> {
     fn peer_is_missing(&self) -> Result<Option<String>, Error> {
         let Some(peer) = &self.options.peer else {
             return Ok(Some(
-                "needs a second client: --peer DIR2, the same directory through another mount (of NFS: another \
-                 mount of the export with nosharecache)"
+                "needs --peer DIR2, the same directory through another mount (of NFS: one with nosharecache)"
                     .to_owned(),
             ));
         };

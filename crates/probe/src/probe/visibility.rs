@@ -444,3 +444,62 @@ fn first(file: &File) -> io::Result<u64> {
     file.read_exact_at(&mut bytes, 0)?;
     Ok(u64::from_le_bytes(bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn every_change_is_seen_by_its_look() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut looks = Vec::new();
+        for (number, (_, change, look, _)) in CASES.iter().enumerate() {
+            let own = folder.path().join(number.to_string());
+            fs::create_dir(&own).unwrap();
+            let path = own.join("f");
+            if *change != Change::Create {
+                fs::write(&path, 1u64.to_le_bytes()).unwrap();
+                fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+            }
+            looks.push((path, *look));
+        }
+        let (sender, answers) = mpsc::channel();
+        thread::scope(|scope| {
+            let looking = || {
+                let until = Instant::now() + Duration::from_mins(1);
+                watch(&looks, Duration::from_millis(1), until, &mut |answer| {
+                    sender.send(answer).map_err(io::Error::other)
+                })
+            };
+            let watching = scope.spawn(looking);
+            assert_eq!(answers.recv().unwrap(), Answer::Watching);
+            for ((path, _), (_, change, ..)) in looks.iter().zip(CASES) {
+                change.make(path).unwrap();
+            }
+            watching.join().unwrap().unwrap();
+        });
+        let mut seen: Vec<Answer> = answers.try_iter().collect();
+        seen.sort_by_key(|answer| match answer {
+            Answer::Seen { look } => *look,
+            _ => u32::MAX,
+        });
+        let all = (0..u32::try_from(CASES.len()).unwrap()).map(|look| Answer::Seen { look });
+        assert_eq!(seen, all.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_or_empty_is_a_thing_to_see() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        let look = |look| seen(&path, look, &mut Open::new());
+        let none = look(Look::Opened).unwrap();
+        fs::write(&path, "").unwrap();
+        let empty = look(Look::Opened).unwrap();
+        fs::write(&path, 5u64.to_le_bytes()).unwrap();
+        assert!(none != empty && look(Look::Opened).unwrap() == 5);
+        assert_eq!(look(Look::Length).unwrap(), 8);
+        assert_eq!(look(Look::Listed).unwrap(), 1);
+    }
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use probe::probe::{Experiment, Outcome, Report, Said};
+use probe::probe::{Absent, Experiment, Outcome, Report, Said};
 use report::table::wrapped;
 use serde_json::json;
 
@@ -95,12 +95,15 @@ fn experiment(report: &Report, out: &mut String) {
             let _ = writeln!(out, "{lead}{text}");
         }
     }
-    for one in &report.absent {
-        paragraph(
-            "",
-            &format!("{} not measured: {}", named(&one.name), one.why),
-            out,
-        );
+    for (at, one) in report.absent.iter().enumerate() {
+        let is_told = |other: &&Absent| other.why == one.why;
+        if report.absent[..at].iter().any(|other| is_told(&other)) {
+            continue;
+        }
+        let all = report.absent.iter().filter(is_told);
+        let names: Vec<String> = all.map(|one| named(&one.name)).collect();
+        let text = format!("not measured: {}: {}", names.join(", "), one.why);
+        paragraph("", &text, out);
     }
     if !report.interpretation.is_empty() || !report.wrong.is_empty() {
         out.push('\n');
