@@ -31,16 +31,21 @@ pub fn evict(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// File systems, as `statfs` calls them, of which it cannot be told what is cached: they keep files in
-/// memory (tmpfs, ramfs), or their files are those of another file system below, which has a cache of its
-/// own (overlay, FUSE).
-const UNTOLD: [i64; 4] = [0x0102_1994, 0x8584_58f6, 0x794c_7630, 0x6573_5546];
-
-/// Keeps files in memory: nothing is evicted, and nothing else is behind it.
+/// Keeps files in memory (tmpfs, ramfs): nothing is evicted, and nothing else is behind it. Numbers of file systems
+/// are those that `statfs` gives.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// Its files are open elsewhere: only a mapping leads to their pages.
+/// Has a cache of its own beside the kernel's, which nothing tells of (GPFS, ZFS, StorNext).
+const OWN_CACHE: [i64; 3] = [0x4750_4653, 0x2fc1_2fc1, 0xbeef_dead];
+
+/// Its files are those of another file system below, which has a cache of its own (overlay, FUSE).
 const OVERLAY: i64 = 0x794c_7630;
+const FUSE: i64 = 0x6573_5546;
+
+/// Whether it can be told what of a file is nowhere in memory.
+fn is_told(kind: i64) -> bool {
+    !IN_MEMORY.contains(&kind) && !OWN_CACHE.contains(&kind) && kind != OVERLAY && kind != FUSE
+}
 
 /// What of a file is in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,22 +64,20 @@ impl Pages {
 }
 
 /// Pages of a file that the page cache of this host keeps for its file system, whatever is below that; `None`
-/// where files are in memory anyhow, or the file is empty. It leaves the cache as it is. The caller must own the
-/// file, or be able to write to it.
+/// where files are in memory anyhow or in a cache of the file system's own, or the file is empty. It leaves the
+/// cache as it is. The caller must own the file, or be able to write to it.
 pub fn pages(path: &Path) -> io::Result<Option<Pages>> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     let kind = rustix::fs::fstatfs(&file)?.f_type;
-    if length == 0 || IN_MEMORY.contains(&kind) {
+    if length == 0 || IN_MEMORY.contains(&kind) || OWN_CACHE.contains(&kind) {
         return Ok(None);
     }
     let cached = if kind == OVERLAY {
         mincore::pages(&file, length)?
     } else {
         match cachestat::pages(&file) {
-            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
-                mincore::pages(&file, length)?
-            }
+            Err(error) if is_refused(&error) => mincore::pages(&file, length)?,
             other => other?,
         }
     };
@@ -84,13 +87,12 @@ pub fn pages(path: &Path) -> io::Result<Option<Pages>> {
 
 /// Share of a file's bytes that are in the page cache of this host, 0 to 1; `None` where that cannot be told
 /// or the file is empty. Asked of the kernel where it can be (`cachestat`), which leaves the cache as it is;
-/// else from a mapping (`mincore`, for files
-/// that the caller may write), else from evenly spread samples (`preadv2` with `RWF_NOWAIT`), for which kernels may
-/// read ahead.
+/// else from a mapping (`mincore`, for files that the caller may write), else from evenly spread samples (`preadv2`
+/// with `RWF_NOWAIT`), for which kernels may read ahead.
 pub fn cached_share(path: &Path) -> io::Result<Option<f64>> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
-    if length == 0 || UNTOLD.contains(&rustix::fs::fstatfs(&file)?.f_type) {
+    if length == 0 || !is_told(rustix::fs::fstatfs(&file)?.f_type) {
         return Ok(None);
     }
     match cachestat::pages(&file) {
@@ -99,15 +101,19 @@ pub fn cached_share(path: &Path) -> io::Result<Option<f64>> {
             let share = pages as f64 / length.div_ceil(page_bytes) as f64;
             Ok(Some(share.min(1.0)))
         }
-        Err(error) if error.raw_os_error() == Some(libc::ENOSYS) && is_writable(path) => {
+        Err(error) if is_refused(&error) && is_writable(path) => {
             let all = length.div_ceil(rustix::param::page_size() as u64);
             Ok(Some(mincore::pages(&file, length)? as f64 / all as f64))
         }
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
-            sampled_share(&file, length)
-        }
+        Err(error) if is_refused(&error) => sampled_share(&file, length),
         Err(other) => Err(other),
     }
+}
+
+/// Whether `cachestat` is not there (before Linux 6.5, or for containers that may not call it), or is not for this
+/// caller.
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM))
 }
 
 fn is_writable(path: &Path) -> bool {
@@ -160,6 +166,13 @@ mod tests {
         let file = File::open(&path).unwrap();
         let sampled = sampled_share(&file, 8 << 20).unwrap().unwrap();
         assert!((cached_share(&path).unwrap().unwrap() - sampled).abs() < 0.05);
+    }
+
+    #[test]
+    fn caches_that_nobody_tells_of_are_not_taken_for_empty() {
+        let (gpfs, zfs, ext4, nfs) = (0x4750_4653, 0x2fc1_2fc1, 0xef53, 0x6969);
+        assert!(!is_told(gpfs) && !is_told(zfs) && !is_told(FUSE) && !is_told(OVERLAY));
+        assert!(is_told(ext4) && is_told(nfs));
     }
 
     #[test]

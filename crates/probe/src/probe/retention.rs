@@ -300,7 +300,7 @@ fn tell(
     if kept.is_none() {
         report.absent(
             &format!("{name}_kept_share"),
-            "the file system keeps files in memory anyhow",
+            "the file system keeps files in memory, or in a cache of its own",
         );
     }
     verdict(seen)
