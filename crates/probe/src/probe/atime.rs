@@ -27,8 +27,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
             says: "noatime improved all benchmarks and is recommended where nothing needs times of access",
         },
         Said {
-            paper: papers::RED_HAT,
-            says: "file systems for SAS are mounted with noatime",
+            paper: papers::PURE,
+            says: "the file systems were mounted with noatime and nodiratime",
         },
     ],
     needs: "",

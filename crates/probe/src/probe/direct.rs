@@ -24,7 +24,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
           all the same",
     papers: &[Said {
         paper: papers::SURVEY,
-        says: "files larger than memory gain nothing from the cache: large sorts run as fast without it",
+        says: "the large sorts, whose files are larger than memory, gain very little from the cache",
     }],
     needs: "",
     run,

@@ -23,7 +23,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         },
         Said {
             paper: papers::ISILON,
-            says: "jobs of many users overlap; single jobs are compared, not only sums",
+            says: "the times of single jobs are printed beside their sum",
         },
     ],
     needs: "a file system that shows whether files have left the page cache, for reads",

@@ -18,8 +18,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
           shows what an acknowledged write costs when no memory is in between",
     papers: &[Said {
         paper: papers::RED_HAT,
-        says: "runs were typically faster without I/O barriers, which was safe there for caches with batteries; \
-               today's XFS has no such option, and devices that need no flush are not sent one",
+        says: "runs with I/O barriers disabled were typically faster; that was safe there, for caches with \
+               batteries",
     }],
     needs: "",
     run,

@@ -34,7 +34,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         },
         Said {
             paper: papers::SURVEY,
-            says: "poor retention was seen with CIFS and StorNext; GPFS keeps what its page pool holds",
+            says: "retention was relatively poor with CIFS and StorNext, and much better with GPFS",
         },
         Said {
             paper: papers::ISILON,
