@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -120,6 +121,27 @@ fn where_nothing_can_be_measured_there_is_no_answer() {
 }
 
 #[test]
+fn people_read_why_and_in_the_end_what_it_comes_to() {
+    let place = place();
+    let output = run(place.path(), &["--only", "locks,visibility,corruption"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    for part in ["shows", "why", "papers", "484-2013", "exclude", "yes"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let (_, short) = said.split_once("In short").unwrap();
+    assert!(
+        short.contains("locks exclude between two processes"),
+        "{said}"
+    );
+    assert!(
+        short.contains("visibility not measured: needs --peer"),
+        "{said}"
+    );
+    assert!(short.contains("every byte that was read"), "{said}");
+}
+
+#[test]
 fn every_experiment_says_what_it_shows_and_why() {
     let output = Command::new(env!("CARGO_BIN_EXE_gristmill"))
         .args(["probe", "--list", "--json"])
@@ -152,13 +174,18 @@ fn what_others_put_there_stays() {
 
 #[test]
 fn a_signal_in_the_middle_leaves_nothing() {
-    for signal in ["INT", "TERM"] {
+    // A terminal sends it to all processes of a group.
+    for (signal, group) in [("INT", ""), ("TERM", ""), ("INT", "-")] {
         let place = place();
-        let mut child = command(place.path(), &["--seconds", "60"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = command(
+            place.path(),
+            &["--seconds", "60", "--only", "locks,metadata"],
+        )
+        .process_group(0)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
         let begin = Instant::now();
         // The marker, and the folder of an experiment that is on its way.
         while names(place.path())
@@ -169,7 +196,7 @@ fn a_signal_in_the_middle_leaves_nothing() {
             std::thread::sleep(Duration::from_millis(5));
         }
         let sent = Command::new("kill")
-            .args(["-s", signal, &child.id().to_string()])
+            .args(["-s", signal, "--", &format!("{group}{}", child.id())])
             .status();
         assert!(sent.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");

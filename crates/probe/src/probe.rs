@@ -27,6 +27,7 @@ mod visibility;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -64,6 +65,9 @@ pub struct Said {
     /// In short.
     pub says: &'static str,
 }
+
+/// A signal from a terminal reaches all processes within less.
+const SIGNALLED: Duration = Duration::from_millis(100);
 
 /// All, in their order.
 pub const ALL: [&Experiment; 12] = [
@@ -219,8 +223,11 @@ pub fn probe(
         let left = ground.leave();
         match done.and(left) {
             Err(Error::Interrupted) => return Err(Error::Interrupted),
-            // A signal may also have ended what an experiment was waiting for.
             Err(other) => {
+                if matches!(other, Error::Agent(_)) {
+                    // The signal that ended a process that takes part may be on its way to this one.
+                    thread::sleep(SIGNALLED);
+                }
                 ground.check()?;
                 report.absent("", format!("ended early: {other}"));
             }

@@ -10,6 +10,9 @@ use serde_json::json;
 /// Characters of a line.
 const WIDTH: usize = 110;
 
+/// So many experiments are read from the beginning to the end.
+const FEW: usize = 2;
+
 /// The experiments.
 pub(super) fn list(experiments: &[&Experiment], as_json: bool) -> Result<String> {
     if as_json {
@@ -53,6 +56,9 @@ pub(super) fn table(outcome: &Outcome) -> String {
     for one in &outcome.experiments {
         experiment(one, &mut out);
     }
+    if outcome.experiments.len() > FEW {
+        in_short(outcome, &mut out);
+    }
     let wrong = outcome
         .experiments
         .iter()
@@ -62,6 +68,23 @@ pub(super) fn table(outcome: &Outcome) -> String {
         let _ = writeln!(out, "\nSOMETHING IS WRONG: see {}", wrong.join(", "));
     }
     out.trim_end().to_owned()
+}
+
+/// What the figures of all experiments say, once more: nobody in a hurry reads all that is above.
+fn in_short(outcome: &Outcome, out: &mut String) {
+    out.push_str("\nIn short\n");
+    for one in &outcome.experiments {
+        let texts = one.wrong.iter().chain(&one.interpretation);
+        let mut lines = texts.flat_map(|text| wrapped(text, WIDTH - 13)).peekable();
+        let mut word = one.id;
+        if lines.peek().is_none() {
+            let _ = writeln!(out, "  {word:<10} -");
+        }
+        for line in lines {
+            let _ = writeln!(out, "  {word:<10} {line}");
+            word = "";
+        }
+    }
 }
 
 fn experiment(report: &Report, out: &mut String) {
