@@ -3,6 +3,7 @@
 //! other by files of the run directory alone.
 
 pub mod clocks;
+pub mod files;
 pub mod lead;
 pub mod rank;
 pub mod slurm;

@@ -282,6 +282,14 @@ pub struct GridArgs {
     /// --nodes says. Directories must be the same on all nodes, and that of --runs shared by them
     #[arg(long, conflicts_with_all = ["ladder", "compare_option", "duration", "dry_run"])]
     pub slurm: bool,
+    /// Run on the nodes on which another launcher (mpirun, LSF, PBS, an indexed Kubernetes Job) starts this same
+    /// command once each. The name, the same on all, is needed where the launcher gives none
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          conflicts_with_all = ["slurm", "ladder", "compare_option", "duration", "dry_run", "repeat"])]
+    pub launched: Option<String>,
+    /// How many processes the launcher starts, where it does not say so
+    #[arg(long, value_name = "N", requires = "launched")]
+    pub processes: Option<usize>,
     /// Submit a run on so many nodes, one job after the other, and say how the run times grow
     #[arg(
         long,
@@ -319,6 +327,9 @@ pub struct AgentArgs {
     /// Answer each line of standard input with this node's clock
     #[arg(long)]
     pub clock: bool,
+    /// Which of the nodes this is, from 0, where it has no name of Slurm's
+    #[arg(long, value_name = "N")]
+    pub rank: Option<usize>,
     /// When jobs are to be launched, seconds since the Unix epoch by the clock of the node that leads
     #[arg(long, value_name = "TIME")]
     pub start: Option<f64>,

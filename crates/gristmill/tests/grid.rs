@@ -1,4 +1,5 @@
-//! Runs on several nodes of a real Slurm: `lab/slurm.sh run 4 cargo test -p gristmill --test grid -- --ignored`.
+//! Runs on several nodes of a real Slurm, and by mpirun: `lab/slurm.sh run 4 cargo test -p gristmill --test grid --
+//! --ignored --test-threads=1`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +19,7 @@ struct Site {
 impl Site {
     fn new() -> Self {
         assert!(
-            std::env::var_os("SLURM_CONF").is_some(),
+            std::env::var_os("SLURM_LAB_FOLDER").is_some(),
             "there is no Slurm: lab/slurm.sh run 4 …"
         );
         Self {
@@ -135,6 +136,41 @@ fn each_node_has_a_batch_and_the_tables_grow_with_them() {
     for (row, wanted) in rows.iter().zip(["2      1", "4      2", "8      4"]) {
         assert!(row.contains(wanted), "{wanted}: {row}");
     }
+}
+
+#[test]
+#[ignore = "needs mpirun (Debian: openmpi-bin)"]
+fn processes_that_mpirun_starts_find_each_other() {
+    let site = Site::new();
+    let mut command = Command::new("mpirun");
+    command
+        .args(["--allow-run-as-root", "--oversubscribe", "-np", "3"])
+        .arg(env!("CARGO_BIN_EXE_gristmill"))
+        .args(["run", "large-sorts", "--launched", "--scale", "0.000002"])
+        .args(["--jobs", "2", "--warm", "--no-ceiling"])
+        .current_dir(site.directory.path())
+        .stdin(Stdio::null());
+    let output = command.output().expect("mpirun can be started");
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    let runs = site.runs("large-sorts");
+    assert_eq!(runs.len(), 1, "{said}");
+    let result = result(&runs[0]);
+    assert_eq!(by_node(&result).values().collect::<Vec<_>>(), [&2; 3]);
+    for job in &result.jobs {
+        assert_eq!((job.exit, job.verified), (Some(0), Some(true)), "{job:?}");
+    }
+    let clocks = "the clocks of the nodes were not compared";
+    let told = result.not_measured.iter().any(|text| text.contains(clocks));
+    assert!(told, "{:?}", result.not_measured);
+    // The folder in which they met is gone.
+    let mut names = fs::read_dir(site.path("gristmill-bench/runs")).unwrap();
+    assert!(names.all(|entry| {
+        !entry
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .starts_with("launch-")
+    }));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io;
 
 use anyhow::{Context, Result, anyhow, bail};
 use base::units::Bytes;
-use bench::grid::{Order, Phase, clocks, rank, slurm};
+use bench::grid::{Order, Phase, clocks, slurm};
 use bench::run::part::{self, Part};
 use bench::run::{Progress, Watcher};
 
@@ -17,7 +17,7 @@ use crate::exit::Exit;
 pub fn run(args: &AgentArgs) -> Result<Exit> {
     let order = Order::read(&args.run)
         .with_context(|| format!("failed to read the order in {}", args.run.display()))?;
-    let rank = own_rank(&order)?;
+    let rank = own_rank(args, &order)?;
     if args.clock {
         clocks::answer(rank, io::stdin().lock(), io::stdout().lock())
             .context("failed to tell the clock")?;
@@ -56,22 +56,20 @@ pub fn run(args: &AgentArgs) -> Result<Exit> {
     })
 }
 
-/// This node's place: Slurm names the node, others number their processes.
-fn own_rank(order: &Order) -> Result<usize> {
-    if let Some(node) = slurm::this_node() {
-        let found = order.nodes.iter().position(|name| *name == node);
-        return found.with_context(|| format!("{node} is none of the nodes of this run"));
+/// This node's place: Slurm names the node, others are told.
+fn own_rank(args: &AgentArgs, order: &Order) -> Result<usize> {
+    let rank = match (args.rank, slurm::this_node()) {
+        (Some(rank), _) => rank,
+        (None, Some(node)) => {
+            let found = order.nodes.iter().position(|name| *name == node);
+            found.with_context(|| format!("{node} is none of the nodes of this run"))?
+        }
+        (None, None) => bail!("--rank is needed outside of Slurm"),
+    };
+    if rank >= order.nodes.len() {
+        bail!("--rank {rank}: the run has {} nodes", order.nodes.len());
     }
-    let found = rank::find(|name| std::env::var(name).ok());
-    let found = found.context("no launcher says which of the processes this is")?;
-    if found.rank >= order.nodes.len() {
-        bail!(
-            "process {} of a run on {} nodes",
-            found.rank,
-            order.nodes.len()
-        );
-    }
-    Ok(found.rank)
+    Ok(rank)
 }
 
 /// What a node does is told by its events.

@@ -37,7 +37,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     if !args.grid.nodes.is_empty() {
         return grid::submit(args, &suite, &directories);
     }
-    let allocated = grid::allocated(args, &suite)?;
+    let stop = stop_on_signals()?;
+    let allocated = match grid::place(args, &suite, &directories, &stop)? {
+        grid::Place::Alone => None,
+        grid::Place::Leads(allocated) => Some(allocated),
+        grid::Place::Followed(exit) => return Ok(exit),
+    };
     let mut rungs = rungs(args, &suite)?;
     settle_scale(args, &suite, &directories, &mut rungs)?;
     let rungs = rungs;
@@ -59,22 +64,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     if args.dry_run {
         return Ok(Exit::Good);
     }
-    let stop = stop_on_signals()?;
     let mut exit = Exit::Good;
     let mut results: Vec<RunResult> = Vec::new();
     let mut ceiling = None;
     for (index, rung) in (1..).zip(&rungs) {
-        let series = (rungs.len() > 1).then(|| Series {
-            // The first run gives its own.
-            name: results
-                .first()
-                .map_or(String::new(), |first| first.run.clone()),
-            kind: rung.kind().to_owned(),
-            index,
-            of: u32::try_from(rungs.len()).unwrap_or(u32::MAX),
-            load: rung.load(),
-            option: rung.option(),
-        });
+        let of = u32::try_from(rungs.len()).unwrap_or(u32::MAX);
+        let series = (of > 1).then(|| rung.series((index, of), results.first()));
         let mut config = config(
             args,
             planned(args, &suite, &directories, rung)?,
@@ -164,6 +159,18 @@ impl Rung {
             Self::Same => "repeat",
             Self::Load { .. } => "ladder",
             Self::Option { .. } => "option",
+        }
+    }
+
+    /// Its place among the runs of a command, the first of which gives them their name.
+    fn series(&self, (index, of): (u32, u32), first: Option<&RunResult>) -> Series {
+        Series {
+            name: first.map_or(String::new(), |first| first.run.clone()),
+            kind: self.kind().to_owned(),
+            index,
+            of,
+            load: self.load(),
+            option: self.option(),
         }
     }
 

@@ -1,4 +1,5 @@
-//! `gristmill run --slurm`: on all nodes of an allocation, or submitted for numbers of nodes one after the other.
+//! `gristmill run` on several nodes: those of an allocation of Slurm, submitted for numbers of nodes one after the
+//! other, or those of another launcher.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,14 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use bench::grid::lead::{self, Grid};
+use bench::grid::files::{self, Processes};
+use bench::grid::lead::{self, Grid, Launcher};
+use bench::grid::rank;
 use bench::grid::slurm::{self, Allocation, Submission};
 use bench::plan::{self, Plan};
 use bench::run::{Config, Directories, Outcome, Watcher};
 use bench::suite::Suite;
 use bench::suite::text::Distribution;
 
-use super::{Rung, host_facts, request, stop_on_signals};
+use super::{Rung, host_facts, host_name, request, stop_on_signals};
 use crate::cli::RunArgs;
 use crate::exit::Exit;
 use crate::ui;
@@ -22,16 +25,37 @@ use crate::ui;
 /// Flags that are for the submission, each with a value.
 const OF_SUBMISSION: [&str; 4] = ["--nodes", "--partition", "--account", "--slurm-option"];
 
-/// The allocation in which this process runs.
+/// The nodes on which this process is to run a suite.
 pub struct Allocated {
     nodes: Vec<String>,
     spread: bool,
+    launcher: Box<dyn Launcher>,
 }
 
-/// The allocation, if one is asked for.
-pub fn allocated(args: &RunArgs, suite: &Suite) -> Result<Option<Allocated>> {
+/// What this process does of a run on several nodes.
+pub enum Place {
+    /// There are no others.
+    Alone,
+    /// It leads.
+    Leads(Allocated),
+    /// It did what it was told.
+    Followed(Exit),
+}
+
+/// This process's place among others, if it has any.
+pub fn place(
+    args: &RunArgs,
+    suite: &Suite,
+    directories: &Directories,
+    stop: &AtomicBool,
+) -> Result<Place> {
+    let spread = suite.text.distribution == Distribution::Spread;
+    let program = std::env::current_exe().context("failed to find this program's own file")?;
+    if let Some(name) = &args.grid.launched {
+        return launched((args, name), spread, (directories, program), stop);
+    }
     if !args.grid.slurm {
-        return Ok(None);
+        return Ok(Place::Alone);
     }
     if !slurm::is_allocated() {
         bail!(
@@ -39,9 +63,54 @@ pub fn allocated(args: &RunArgs, suite: &Suite) -> Result<Option<Allocated>> {
              allocation (salloc)"
         );
     }
-    Ok(Some(Allocated {
+    Ok(Place::Leads(Allocated {
         nodes: slurm::nodes().context("failed to find the nodes of the allocation")?,
-        spread: suite.text.distribution == Distribution::Spread,
+        spread,
+        launcher: Box::new(Allocation::new(program)),
+    }))
+}
+
+/// The place of a process that another launcher started.
+fn launched(
+    (args, name): (&RunArgs, &str),
+    spread: bool,
+    (directories, program): (&Directories, PathBuf),
+    stop: &AtomicBool,
+) -> Result<Place> {
+    let found = rank::find(|name| std::env::var(name).ok())
+        .context("--launched: no launcher's variable says which of the processes this is")?;
+    let size = args.grid.processes.or(found.size).with_context(|| {
+        format!(
+            "--launched: {} does not say how many processes there are; give --processes N",
+            found.launcher
+        )
+    })?;
+    let given = Some(name)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned);
+    let start = given.or(found.start).with_context(|| {
+        format!(
+            "--launched: {} gives this start no name; give one, such as --launched=monday",
+            found.launcher
+        )
+    })?;
+    let folder = files::folder(&directories.runs, &start);
+    let host = host_name();
+    if found.rank == 0 {
+        let processes = Processes::gather(folder, size, (program, &host), stop)
+            .context("failed to meet the other processes")?;
+        return Ok(Place::Leads(Allocated {
+            nodes: processes.nodes.clone(),
+            spread,
+            launcher: Box::new(processes),
+        }));
+    }
+    let stopped = files::follow(folder, (found.rank, size), (&program, &host), stop)
+        .context("failed to follow the first process")?;
+    Ok(Place::Followed(if stopped {
+        Exit::Interrupted
+    } else {
+        Exit::Good
     }))
 }
 
@@ -79,11 +148,10 @@ impl Allocated {
         {
             *rate *= self.nodes.len() as f64;
         }
-        let allocation = Allocation::new(config.program.clone());
         let grid = Grid {
             nodes: self.nodes.clone(),
             spread: self.spread,
-            launcher: &allocation,
+            launcher: &*self.launcher,
         };
         lead::run(config, &grid, stop, watcher)
     }
