@@ -519,11 +519,11 @@ fn squeeze_finds_copies_and_says_what_they_compress_to() {
     let text = place.output(0, "squeeze a.sas7bdat b.sas7bdat");
     assert!(text.contains("Compressed: all bytes."), "{text}");
     assert!(text.contains("Storage savings ratio"), "{text}");
-    let text = place.output(0, "squeeze --no-duplicates --no-sas --sample 1M a.sas7bdat");
-    assert!(
-        text.contains("Compressed: a sample of 1048576 of"),
-        "{text}"
+    let text = place.output(
+        0,
+        "squeeze --no-duplicates --no-sas --sample 1M a.sas7bdat b.sas7bdat",
     );
+    assert!(text.contains("Compressed: a sample of "), "{text}");
     assert!(text.contains("Duplicates were not looked for."), "{text}");
     let text = place.output(0, "squeeze --no-compression --memory 1M a.sas7bdat");
     assert!(text.contains("Nothing was compressed."), "{text}");

@@ -26,6 +26,19 @@ const DEFLATE_LEVEL: u32 = 6;
 /// zstd's own default.
 const ZSTD_LEVEL: i32 = 3;
 
+/// What a kind leaves of each byte at the very least: deflate by its format, LZ4 by that of a long match, zstd some
+/// bytes for each block, storage its floor.
+pub fn least_share(kind: usize) -> f64 {
+    const ZSTD_BLOCK: f64 = 10.0;
+    let (method, size) = (kind / PER_METHOD, kind % PER_METHOD);
+    match (COMPRESSED_BYTES.get(size), method) {
+        (None, _) => 1.0 / FLOOR as f64,
+        (_, 0) => 1.0 / 1032.0,
+        (_, 1) => 1.0 / 255.0,
+        (Some(bytes), _) => ZSTD_BLOCK / *bytes as f64,
+    }
+}
+
 /// What is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {

@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use super::chunk::{KINDS, Left};
+use super::chunk::{KINDS, Left, least_share};
+
+/// From fewer chunks nothing is told of others.
+pub const LEAST_CHUNKS: u64 = 4;
 
 /// The normal distribution's 97.5 % point.
 const Z: f64 = 1.959_963_984_540_054;
@@ -32,12 +35,12 @@ impl Estimate {
     }
 
     /// A share that is never 0, with a standard error of so many degrees of freedom: its logarithm is what is
-    /// nearly normal, so that neither end is 0.
-    pub fn share(value: f64, error: f64, freedom: f64) -> Self {
+    /// nearly normal, so that neither end is 0; nothing is less than `least`.
+    pub fn share(value: f64, error: f64, freedom: f64, least: f64) -> Self {
         let factor = (student(freedom) * error / value).exp();
         Self {
             value,
-            low: value / factor,
+            low: (value / factor).max(least.min(value)),
             high: (value * factor).min(1.0),
             is_exact: false,
         }
@@ -161,14 +164,16 @@ impl Sums {
         }
     }
 
-    /// What a kind of compression leaves of each byte, 0 to 1, of `all` chunks; none if none was compressed.
+    /// What a kind of compression leaves of each byte, 0 to 1, of `all` chunks; none if fewer
+    /// than [`LEAST_CHUNKS`] were compressed and there are more.
     ///
     /// The ratio of the sums estimates it. Its error comes from how far what is left of chunks departs from
     /// that ratio, as if every chunk were drawn from all of them: one of each part is never worse. Two chunks
     /// are added for the error alone, one that goes away and one that stays as it is: a few chunks that happen
     /// to be alike prove little of those not looked at.
     pub fn share(&self, kind: usize, all: u64) -> Option<Estimate> {
-        if self.chunks == 0 || self.bytes <= 0.0 {
+        let too_few = self.chunks < LEAST_CHUNKS.min(all);
+        if self.chunks == 0 || too_few || self.bytes <= 0.0 {
             return None;
         }
         let share = self.left[kind] / self.bytes;
@@ -182,7 +187,7 @@ impl Sums {
         let alike = (share * share + (1.0 - share).powi(2)) * mean * mean;
         let variance = (squares.max(0.0) + alike) / (n - 1.0).max(1.0);
         let error = (n * variance).sqrt() / self.bytes;
-        Some(Estimate::share(share, error, n - 1.0))
+        Some(Estimate::share(share, error, n - 1.0, least_share(kind)))
     }
 }
 
@@ -269,5 +274,13 @@ mod tests {
         let found = sums.share(0, 800).unwrap();
         assert!(found.high > 0.2, "{found:?}");
         assert!(sums.share(0, 8).unwrap().is_exact());
+        // However little is known, no method shrinks anything to nothing.
+        for kind in 0..KINDS {
+            let found = sums.share(kind, 800).unwrap();
+            assert!(1.0 / found.low < 20_000.0, "{kind}: {found:?}");
+        }
+        let mut few = Sums::default();
+        few.add(CHUNK_BYTES, &[1000; KINDS], 800.0);
+        assert_eq!(few.share(0, 800), None);
     }
 }

@@ -8,7 +8,7 @@ use sas7bdat::{
 };
 use serde::Serialize;
 
-use super::chunk::{CHUNK_BYTES, Compressor, DEFLATE_STORED, Effort};
+use super::chunk::{CHUNK_BYTES, Compressor, DEFLATE_STORED, Effort, least_share};
 use super::estimate::{Estimate, Sums};
 
 /// Chunks of what COMPRESS=BINARY would write that are compressed in any case.
@@ -229,7 +229,9 @@ impl<'c> Array<'c> {
         }
         // A part that the end cuts may have none: the first ones say what there is to say then.
         let behind = self.sampled.share(DEFLATE_STORED, rest);
-        let behind = behind.unwrap_or_else(|| Estimate::share(certain.value, 1.0, 1.0));
+        let behind = behind.unwrap_or_else(|| {
+            Estimate::share(certain.value, 1.0, 1.0, least_share(DEFLATE_STORED))
+        });
         Some(certain.beside(&behind, |certain, behind| {
             certain * first + behind * (1.0 - first)
         }))

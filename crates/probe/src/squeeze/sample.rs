@@ -2,6 +2,9 @@
 
 use base::random::Stream;
 
+/// Chunks of a sample at least, 4 MiB: fewer would tell nothing.
+pub const LEAST_SAMPLED: u64 = 32;
+
 /// The chunks that are compressed, of all files one after the other: they are cut into parts of nearly as many
 /// chunks, and one chunk of each part is taken by chance, so that a pattern in the files cannot agree with one
 /// in the sample.
@@ -13,7 +16,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// About `share` of so many chunks, at least one. The seed decides which.
+    /// About `share` of so many chunks, but not fewer than [`LEAST_SAMPLED`]. The seed decides which.
     pub fn new(chunks: u64, share: f64, seed: u64) -> Self {
         let wanted = (chunks as f64 * share.clamp(0.0, 1.0)).ceil();
         #[expect(
@@ -24,7 +27,7 @@ impl Sample {
         let wanted = wanted as u64;
         Self {
             chunks,
-            sampled: wanted.max(1).min(chunks),
+            sampled: wanted.max(LEAST_SAMPLED).min(chunks),
             stream: Stream::new(seed),
         }
     }
@@ -84,7 +87,7 @@ mod tests {
         }
 
         #[test]
-        fn each_chunk_of_a_part_is_taken_as_often(parts in 8u64..20, of in 1u64..9) {
+        fn each_chunk_of_a_part_is_taken_as_often(parts in 32u64..44, of in 1u64..9) {
             let mut times = vec![0u32; usize::try_from(of).unwrap()];
             for seed in 0..400 {
                 let sample = Sample::new(parts * of, 1.0 / of as f64, seed);
