@@ -75,12 +75,15 @@ fn in_short(outcome: &Outcome, out: &mut String) {
     out.push_str("\nIn short\n");
     for one in &outcome.experiments {
         let texts = one.wrong.iter().chain(&one.interpretation);
-        let mut lines = texts.flat_map(|text| wrapped(text, WIDTH - 13)).peekable();
-        let mut word = one.id;
-        if lines.peek().is_none() {
-            let _ = writeln!(out, "  {word:<10} -");
+        let mut texts: Vec<String> = texts.cloned().collect();
+        if let (true, Some(absent)) = (one.measurements.is_empty(), one.absent.first()) {
+            texts.push(format!("not measured: {}", absent.why));
         }
-        for line in lines {
+        if texts.is_empty() {
+            texts.push("nothing that its figures do not say above".to_owned());
+        }
+        let mut word = one.id;
+        for line in texts.iter().flat_map(|text| wrapped(text, WIDTH - 13)) {
             let _ = writeln!(out, "  {word:<10} {line}");
             word = "";
         }
