@@ -114,6 +114,14 @@ fn each_node_has_a_batch_and_the_tables_grow_with_them() {
         for job in &result.jobs {
             assert_eq!((job.exit, job.verified), (Some(0), Some(true)), "{job:?}");
         }
+        let shown: Vec<&str> = result.nodes.iter().map(|node| &*node.node).collect();
+        assert_eq!(shown, if nodes > 1 { names.clone() } else { Vec::new() });
+        assert!(
+            result
+                .nodes
+                .iter()
+                .all(|node| node.done == 2 && node.mb_per_s.is_some())
+        );
         let events = run.events().unwrap();
         let started = of_kind(&events, EventKind::BatchStarted);
         assert_eq!(started.len(), nodes);

@@ -79,6 +79,7 @@ mod tests {
             jobs: Vec::new(),
             channels: BTreeMap::new(),
             aggregate: Aggregate::default(),
+            nodes: Vec::new(),
             disturbance: Vec::new(),
             sustained_peak: None,
             not_measured: Vec::new(),

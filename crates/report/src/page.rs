@@ -140,7 +140,7 @@ pub fn run(run: &Run) -> String {
         marks: &timeline.marks,
     };
     let values = context! {
-        title => format!("{} on {}", run.plan.suite, run.plan.node),
+        title => format!("{} on {}", run.plan.suite, run.plan.place()),
         head => facts::head(run),
         verdict => cards::verdict(run),
         relieving => audit::relieving(&run.result.verdict),

@@ -134,7 +134,7 @@ fn heading(plan: &RunPlan) -> String {
     let staged = plan
         .staged_bytes
         .unwrap_or_else(|| plan.jobs.iter().map(|job| job.input_bytes).sum());
-    let mut out = format!("Suite {} on {} ({})\n", plan.suite, plan.node, plan.run);
+    let mut out = format!("Suite {} on {} ({})\n", plan.suite, plan.place(), plan.run);
     let mut line = |text: &str| {
         for line in wrapped(text, 98) {
             add(&mut out, &format!("  {line}"));

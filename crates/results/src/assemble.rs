@@ -1,6 +1,7 @@
 //! The figures of a run from what its directory holds, whether it was finished or not: the plan, the
 //! events so far, the steps that jobs have finished.
 
+mod by_node;
 pub mod disturbance;
 mod drift;
 mod sampled;
@@ -83,6 +84,7 @@ pub fn assemble_with(
     let disturbance = disturbances(&nodes, &samples, &events);
     let sustained_peak = window.and_then(|window| sampled::sustained_peak(&samples, window));
     let drift = window.and_then(|window| drift::drift(&plan, &jobs, &samples, window));
+    let by_node = by_node::results(&plan.nodes, &jobs, &nodes, &events);
     let audits = directory.audits()?;
     let facts = Facts {
         audits: &audits,
@@ -107,6 +109,7 @@ pub fn assemble_with(
         jobs,
         channels,
         aggregate,
+        nodes: by_node,
         disturbance,
         sustained_peak,
         drift,

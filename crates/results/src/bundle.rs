@@ -35,6 +35,7 @@ impl Replacements {
     pub fn of(directory: &RunDirectory, users: &[String]) -> Result<Self, Error> {
         let plan = directory.plan()?;
         let mut hosts = vec![plan.node.clone()];
+        hosts.extend(plan.nodes.iter().skip(1).cloned());
         let mut paths: Vec<String> = plan
             .directories
             .values()

@@ -241,6 +241,16 @@ pub struct Time {
     pub at_s: f64,
 }
 
+impl RunPlan {
+    /// Where it ran: the node, or how many and which.
+    pub fn place(&self) -> String {
+        match self.nodes.as_slice() {
+            [] | [_] => self.node.clone(),
+            nodes => format!("{} nodes ({})", nodes.len(), nodes.join(", ")),
+        }
+    }
+}
+
 /// A line of `events.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -410,6 +420,9 @@ pub struct RunResult {
     pub channels: BTreeMap<String, ChannelResult>,
     /// All jobs together.
     pub aggregate: Aggregate,
+    /// Each node of a run on several, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeResult>,
     /// What else happened on the node; empty if nothing was sampled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbance: Vec<Disturbance>,
@@ -429,6 +442,35 @@ pub struct RunResult {
     /// has all. Empty if no node was audited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<NodeAudit>,
+}
+
+/// A node of a run on several.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeResult {
+    /// Its name.
+    pub node: String,
+    /// Jobs that it was to run.
+    pub jobs: u32,
+    /// Of these, those that ended well.
+    pub done: u32,
+    /// Mean elapsed time of those that ended, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real_mean_s: Option<f64>,
+    /// Longest of them, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real_max_s: Option<f64>,
+    /// Bytes that its jobs read and wrote over the time from its first launch to its last end, MB/s (10^6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mb_per_s: Option<f64>,
+    /// How long after the common start it launched its jobs, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_late_s: Option<f64>,
+    /// How far its wall clock was ahead of the first node's, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_offset_s: Option<f64>,
+    /// How far off that may be, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_uncertainty_s: Option<f64>,
 }
 
 /// Something that happened on a node beside the run, with its limit if there is one.

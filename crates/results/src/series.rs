@@ -213,6 +213,7 @@ mod tests {
                 mb_per_s_flushed: Some(mb_per_s),
                 ..Aggregate::default()
             },
+            nodes: Vec::new(),
             disturbance: Vec::new(),
             sustained_peak: None,
             drift: None,

@@ -7,6 +7,7 @@ mod audits;
 mod channels;
 mod jobs;
 pub mod logs;
+mod nodes;
 mod papers;
 mod timeline;
 
@@ -20,6 +21,7 @@ pub use audits::audits;
 pub use channels::{calibration, channels, totals};
 pub(crate) use jobs::time_unit;
 pub use jobs::{drift, failed_operations, job_details, job_runtimes};
+pub use nodes::nodes;
 pub use papers::{
     StorageWay, aggregate, contradictions, cpu_real, published_sizes, published_trade_off,
     scalability, sizes, slowest, trade_off, wall_and_system,
@@ -33,6 +35,7 @@ pub fn of_run(plan: &RunPlan, result: &RunResult, samples: &[(String, Vec<Sample
     let always = [
         totals(plan, result),
         channels(one),
+        nodes(result),
         job_details(result),
         failed_operations(result),
         drift(result),

@@ -22,7 +22,7 @@ pub(super) fn head(run: &Run) -> Head {
     let plan = &run.plan;
     Head {
         suite: plan.suite.clone(),
-        node: plan.node.clone(),
+        node: plan.place(),
         run: plan.run.clone(),
         started: date(plan.started_unix_s),
         program: plan.program.clone(),
@@ -141,7 +141,7 @@ pub(super) struct Group {
 pub(super) fn host(run: &Run) -> Vec<Group> {
     let plan = &run.plan;
     let mut host = vec![
-        fact("Node", &plan.node),
+        fact("Node", plan.place()),
         with_about("Cores", count(u64::from(plan.cores)), &plan.cores_basis),
         fact("Memory", Bytes(plan.memory_bytes).to_string()),
         fact("Program", &plan.program),

@@ -1,0 +1,93 @@
+//! What each node of a run on several did.
+
+use crate::node::NodeRecord;
+use crate::run::{Event, EventKind, JobResult, NodeResult};
+
+/// The nodes, in order; none of a run on one.
+pub(super) fn results(
+    names: &[String],
+    jobs: &[JobResult],
+    records: &[NodeRecord],
+    events: &[Event],
+) -> Vec<NodeResult> {
+    let of = |name: &String| {
+        let own: Vec<&JobResult> = jobs.iter().filter(|job| job.node == *name).collect();
+        let record = records.iter().find(|record| record.node == *name);
+        let started = events.iter().find(|event| {
+            event.event == EventKind::BatchStarted && event.node.as_ref() == Some(name)
+        });
+        let times: Vec<f64> = own.iter().filter_map(|job| job.real_s).collect();
+        NodeResult {
+            node: name.clone(),
+            jobs: count(own.len()),
+            done: count(own.iter().filter(|job| is_done(job)).count()),
+            real_mean_s: (!times.is_empty())
+                .then(|| times.iter().sum::<f64>() / times.len() as f64),
+            real_max_s: times.iter().copied().reduce(f64::max),
+            mb_per_s: rate(&own),
+            start_late_s: started.and_then(|event| event.late_s),
+            clock_offset_s: record.and_then(|record| record.clock_offset_s),
+            clock_uncertainty_s: record.and_then(|record| record.clock_uncertainty_s),
+        }
+    };
+    names.iter().filter(|_| names.len() > 1).map(of).collect()
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn is_done(job: &JobResult) -> bool {
+    job.exit.is_some_and(|exit| exit <= 1)
+}
+
+/// Bytes over time, if all of the node's jobs say what they moved.
+fn rate(jobs: &[&JobResult]) -> Option<f64> {
+    let bytes = jobs
+        .iter()
+        .map(|job| Some(job.read_bytes? + job.write_bytes?));
+    let bytes: u64 = bytes.sum::<Option<u64>>()?;
+    let began = jobs.iter().filter_map(|job| job.launched_s);
+    let ended = jobs
+        .iter()
+        .map(|job| Some(job.launched_s? + job.real_s?))
+        .collect::<Option<Vec<f64>>>()?;
+    let took = ended.into_iter().reduce(f64::max)? - began.reduce(f64::min)?;
+    (took > 0.0).then(|| bytes as f64 / 1e6 / took)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(node: &str, launched_s: f64, real_s: Option<f64>) -> JobResult {
+        JobResult {
+            node: node.to_owned(),
+            launched_s: Some(launched_s),
+            real_s,
+            exit: real_s.map(|_| 0),
+            read_bytes: Some(30_000_000),
+            write_bytes: Some(10_000_000),
+            ..JobResult::default()
+        }
+    }
+
+    #[test]
+    fn each_node_has_the_figures_of_its_own_jobs() {
+        let names = ["a", "b"].map(str::to_owned);
+        let jobs = [
+            job("a", 0.0, Some(2.0)),
+            job("a", 2.0, Some(6.0)),
+            job("b", 0.0, Some(3.0)),
+            job("b", 0.0, None),
+        ];
+        let found = results(&names, &jobs, &[], &[]);
+        assert_eq!((found[0].jobs, found[0].done), (2, 2));
+        assert_eq!(found[0].real_mean_s, Some(4.0));
+        assert_eq!(found[0].mb_per_s, Some(10.0));
+        // One job did not end: how fast the node was is not known.
+        assert_eq!((found[1].jobs, found[1].done), (2, 1));
+        assert_eq!((found[1].real_max_s, found[1].mb_per_s), (Some(3.0), None));
+        assert_eq!(found[1].start_late_s, None);
+    }
+}
