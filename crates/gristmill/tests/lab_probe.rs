@@ -247,6 +247,18 @@ fn a_delegation_keeps_a_file_that_was_locked() {
 
 #[test]
 #[ignore = "needs two mounts of NFS: lab/probe.sh nfs"]
+fn two_mounts_of_one_client_of_nfs_4_are_not_taken_for_two_hosts() {
+    let found = with_peer(&["--only", "locks,visibility"]);
+    let absent = found.absent();
+    for name in ["locks_exclude_peer", "visibility"] {
+        let told = absent.iter().find(|(absent, _)| *absent == name);
+        assert!(told.is_some_and(|(_, why)| why.contains("both mounts are one")));
+    }
+    assert_eq!(found.code, Some(0));
+}
+
+#[test]
+#[ignore = "needs two mounts of NFS: lab/probe.sh nfs"]
 fn all_experiments_run_between_two_clients() {
     let found = with_peer(&[]);
     assert_eq!(found.code, Some(0));

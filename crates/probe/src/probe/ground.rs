@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::io::cache;
+use host::file_systems::{self, Mount};
 
 use super::agent::{Agent, Answer, Request};
 use super::physical::Side;
@@ -179,7 +180,7 @@ impl<'a> Ground<'a> {
     fn peer_is_missing(&self) -> Result<Option<String>, Error> {
         let Some(peer) = &self.options.peer else {
             return Ok(Some(
-                "needs --peer DIR2, the same directory through another mount (of NFS: one with nosharecache)"
+                "needs --peer DIR2, the same directory through a mount of another client"
                     .to_owned(),
             ));
         };
@@ -213,13 +214,48 @@ impl<'a> Ground<'a> {
         if text.as_ref() != Some(&token) {
             return Err(Error::OtherDirectory(peer.directory.clone()));
         }
-        let is_same = here == there && boot == other_boot;
-        Ok(is_same.then(|| {
-            "needs a second client: to the kernel --peer is the same mount (they share one device number, and so \
-             caches and locks); NFS needs nosharecache, other file systems another host"
-                .to_owned()
-        }))
+        if boot != other_boot {
+            return Ok(None);
+        }
+        let is_one = || is_one_client(&mounted(&self.options.folder)?, &mounted(&peer.folder)?);
+        Ok(if here == there {
+            Some(
+                "needs a second client: to the kernel --peer is the same mount (they share one device number, and \
+                 so caches and locks); docs/guide/probe.md says how to make one"
+                    .to_owned(),
+            )
+        } else if is_one().unwrap_or(false) {
+            Some(
+                "needs a second client: to the server of NFS 4 both mounts are one (clientaddr), which does not \
+                 tell it of its own changes, so that they may show each other old data for ever; \
+                 docs/guide/probe.md says how to make another"
+                    .to_owned(),
+            )
+        } else {
+            None
+        })
     }
+}
+
+/// The mount of a folder.
+fn mounted(folder: &Path) -> Option<Mount> {
+    file_systems::live(folder).map(|(mount, _)| mount)
+}
+
+/// Whether two mounts are one client to a server of NFS 4; `None`: they are of something else.
+///
+/// The server delegates a file to a client, and takes the delegation back when another one changes the file. Two
+/// mounts of one host with caches of their own (`nosharecache`) are the same client, from which nothing is taken back.
+fn is_one_client(one: &Mount, other: &Mount) -> Option<bool> {
+    let value = |mount: &Mount, name: &str| -> Option<String> {
+        let mut options = mount.options.iter();
+        options.find_map(|option| Some(option.strip_prefix(name)?.to_owned()))
+    };
+    if one.kind != "nfs4" || other.kind != "nfs4" {
+        return None;
+    }
+    let address = "clientaddr=";
+    Some(value(one, address)? == value(other, address)?)
 }
 
 /// The folder below another one that has the same name.
@@ -227,4 +263,30 @@ pub fn beside(directory: &Path, folder: &Path) -> PathBuf {
     folder
         .file_name()
         .map_or_else(|| directory.to_owned(), |name| directory.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mount(kind: &str, options: &[&str]) -> Mount {
+        Mount {
+            device: (0, 50),
+            point: "/a".into(),
+            kind: kind.to_owned(),
+            source: "server:/a".to_owned(),
+            options: options.iter().map(|one| (*one).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn mounts_of_one_host_are_one_client_of_nfs_4() {
+        let (one, other) = ("clientaddr=10.0.0.1", "clientaddr=10.0.0.2");
+        let of = |address| mount("nfs4", &["rw", "vers=4.2", address]);
+        assert_eq!(is_one_client(&of(one), &of(one)), Some(true));
+        assert_eq!(is_one_client(&of(one), &of(other)), Some(false));
+        let older = mount("nfs", &["rw", "vers=3"]);
+        assert_eq!(is_one_client(&older, &older), None);
+        assert_eq!(is_one_client(&mount("nfs4", &[]), &of(one)), None);
+    }
 }
