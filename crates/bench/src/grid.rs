@@ -70,11 +70,13 @@ pub enum Phase {
     Launch,
     /// Read back what jobs left, those of another node if it can be seen.
     Verify,
+    /// Remove outputs that lie on a file system of the node's own.
+    Clean,
 }
 
 impl Phase {
-    /// All, in order.
-    pub const ALL: [Self; 5] = [
+    /// Those of a run, in order; cleaning comes behind them.
+    pub const MEASURED: [Self; 5] = [
         Self::Prepare,
         Self::Stage,
         Self::Cold,
@@ -90,12 +92,14 @@ impl Phase {
             Self::Cold => "cold",
             Self::Launch => "launch",
             Self::Verify => "verify",
+            Self::Clean => "clean",
         }
     }
 
     /// The phase of a word.
     pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.name() == word)
+        let mut all = Self::MEASURED.into_iter().chain([Self::Clean]);
+        all.find(|phase| phase.name() == word)
     }
 }
 

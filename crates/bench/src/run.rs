@@ -272,7 +272,8 @@ fn start_sampler(
 ) -> Result<Sampler, Error> {
     let observers = Observers::start(&config.observe).map_err(failed("start what is observed"))?;
     let counts_itself = |one: &FileSystemRecord| one.counts_itself;
-    let reader = Reader::open(node.file_systems.values().any(counts_itself), observers);
+    let nfs = node.file_systems.values().any(counts_itself);
+    let reader = Reader::open((nfs, node.same_host_as.is_none()), observers);
     let path = directory.samples_path(&config.node);
     let action = format!("write samples to {}", path.display());
     Sampler::start(&path, began, board, reader).map_err(failed(action))
@@ -527,10 +528,6 @@ impl Run<'_> {
     fn launch(&self, watcher: &mut dyn Watcher) -> Result<bool, Error> {
         let began = Instant::now();
         loop {
-            let mut event = Event::new(self.time(), EventKind::BatchStarted);
-            event.batch = Some(self.batch());
-            event.late_s = self.part.as_ref().and_then(part::Part::late_s);
-            self.event(&event)?;
             if self.launch_batch(watcher)? {
                 return Ok(true);
             }
@@ -588,6 +585,11 @@ impl Run<'_> {
             .enumerate()
             .map(|job| self.start(job))
             .collect::<Result<Vec<_>, _>>()?;
+        self.wait_for_start()?;
+        let mut event = Event::new(self.time(), EventKind::BatchStarted);
+        event.batch = Some(self.batch());
+        event.late_s = self.part.as_ref().and_then(part::Part::late_s);
+        self.event(&event)?;
         let expected = plan.expected().unwrap_or_default();
         let at_once = plan.concurrency.unwrap_or(usize::MAX);
         let last_due_s = starts.iter().map(|start| start.offset_s);

@@ -233,7 +233,7 @@ mod tests {
         let path = run.samples_path("n");
         let board = Arc::new(Board::new(LiveMemory::create(1).unwrap()));
         let began = Instant::now();
-        let reader = Reader::open(false, Observers::default());
+        let reader = Reader::open((false, true), Observers::default());
         let sampler = Sampler::start(&path, began, board.clone(), reader).unwrap();
         sampler.mark();
         let marked = began.elapsed().as_secs_f64();

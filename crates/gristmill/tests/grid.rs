@@ -109,6 +109,8 @@ fn each_node_has_a_batch_and_the_tables_grow_with_them() {
         let plan = run.plan().unwrap();
         let names: Vec<String> = (1..=nodes).map(|node| format!("node{node}")).collect();
         assert_eq!(plan.nodes, names);
+        // They are one machine, which has no more processors for that.
+        assert_eq!(plan.cores, runs[0].plan().unwrap().cores);
         let jobs = by_node(&result);
         assert_eq!(jobs.len(), nodes, "{jobs:?}");
         for job in &result.jobs {
@@ -139,6 +141,10 @@ fn each_node_has_a_batch_and_the_tables_grow_with_them() {
             assert_eq!(node.same_host_as.is_none(), first, "{node:?}");
         }
     }
+    let left = fs::read_dir(site.path("gristmill-bench")).unwrap();
+    let left = left.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let outputs: Vec<String> = left.filter(|name| name.contains("output")).collect();
+    assert_eq!(outputs, [""; 0]);
     let table = said.rfind("Run times as nodes are added").unwrap();
     let rows: Vec<&str> = said[table..].lines().skip(2).take(3).collect();
     for (row, wanted) in rows.iter().zip(["2      1", "4      2", "8      4"]) {

@@ -3,7 +3,9 @@
 //! middle between question and answer, or off by half of the way at the most).
 
 use std::io::{self, BufRead, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -26,41 +28,61 @@ fn now_s() -> f64 {
         .as_secs_f64()
 }
 
-/// A node's side: answers each line with its rank and its clock, until there are no more.
+/// How long answers of a round are waited for: the first one's come when the processes have been started.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A node's side: answers each line with the line, its rank and its clock, until there are no more.
 pub fn answer(rank: usize, questions: impl BufRead, mut answers: impl Write) -> io::Result<()> {
     for question in questions.lines() {
-        question?;
-        writeln!(answers, "{rank} {:.6}", now_s())?;
+        writeln!(answers, "{} {rank} {:.6}", question?, now_s())?;
         answers.flush()?;
     }
     Ok(())
+}
+
+/// An answer: round, rank and time; `None` for a line that is something else, such as a message of the site.
+fn read(line: &str) -> Option<(usize, usize, f64)> {
+    let mut words = line.split(' ');
+    let read = (
+        words.next()?.parse().ok()?,
+        words.next()?.parse().ok()?,
+        words.next()?.parse().ok()?,
+    );
+    words.next().is_none().then_some(read)
 }
 
 /// The leading side: what the clocks of so many nodes are; `None` for those that did not answer.
 pub fn ask(
     nodes: usize,
     mut questions: impl Write,
-    answers: impl BufRead,
+    answers: impl BufRead + Send + 'static,
 ) -> io::Result<Vec<Option<Clock>>> {
     let mut clocks: Vec<Option<Clock>> = vec![None; nodes];
-    let mut lines = answers.lines();
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        for line in answers.lines().map_while(Result::ok) {
+            if tell.send((line, now_s())).is_err() {
+                return;
+            }
+        }
+    });
     for round in 0..ROUNDS {
         let asked = now_s();
         writeln!(questions, "{round}")?;
         questions.flush()?;
-        for _ in 0..nodes {
-            let Some(line) = lines.next() else {
+        let began = Instant::now();
+        let mut missing = nodes;
+        while missing > 0 {
+            let left = PATIENCE.saturating_sub(began.elapsed());
+            let Ok((line, answered)) = told.recv_timeout(left) else {
+                // Some nodes are silent, or all have ended: what is known so far is what there is.
                 return Ok(clocks);
             };
-            let line = line?;
-            let answered = now_s();
-            let words = line.split_once(' ');
-            let read = words.and_then(|(rank, time)| {
-                Some((rank.parse::<usize>().ok()?, time.parse::<f64>().ok()?))
-            });
-            let Some((rank, time)) = read.filter(|(rank, _)| *rank < nodes) else {
+            let of_round = read(&line).filter(|(of, rank, _)| *of == round && *rank < nodes);
+            let Some((_, rank, time)) = of_round else {
                 continue;
             };
+            missing -= 1;
             let clock = Clock {
                 offset_s: time - f64::midpoint(asked, answered),
                 uncertainty_s: (answered - asked) / 2.0,
@@ -77,7 +99,6 @@ pub fn ask(
 #[cfg(test)]
 mod tests {
     use std::io::BufReader;
-    use std::thread;
 
     use super::*;
 
@@ -98,8 +119,8 @@ mod tests {
     #[test]
     fn a_node_that_does_not_answer_has_no_clock() {
         let later = now_s() + 100.0;
-        let answers = format!("1 {later:.6}\nnonsense\n");
-        let clocks = ask(2, Vec::new(), answers.as_bytes()).unwrap();
+        let answers = format!("welcome to node 1\n0 1 {later:.6}\n7 0 1.0\nnonsense\n");
+        let clocks = ask(2, Vec::new(), io::Cursor::new(answers)).unwrap();
         assert_eq!(clocks[0], None);
         let clock = clocks[1].unwrap();
         assert!((99.0..101.0).contains(&clock.offset_s), "{clock:?}");

@@ -15,8 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::clocks::Clock;
 use super::lead::Launcher;
 
-/// How often it is looked for files.
+/// How often it is looked for files at first, and whether a process has ended.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How often it is looked for files that take long: looking must not be what is measured.
+const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// How long the first process waits for the others to be there.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -47,6 +50,34 @@ impl Meeting {
         fs::rename(beside, self.path(name))
     }
 
+    /// Refuses a folder in which processes of an earlier start were told something.
+    fn refuse_old(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
+            if entry?.file_name().to_string_lossy().starts_with("order.") {
+                return Err(io::Error::other(format!(
+                    "{} is of an earlier start: remove it, or give this start a name of its own (--launched=NAME)",
+                    self.folder.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a file; `None` if `stop` says so.
+    fn wait_for(&self, name: &str, rank: usize, stop: &AtomicBool) -> io::Result<Option<String>> {
+        let mut pause = PAUSE;
+        loop {
+            if let Some(text) = self.get(name, rank)? {
+                return Ok(Some(text));
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
     /// What a file holds, if it is there. A client of a network file system that has just changed the folder asks
     /// its server what is in it.
     fn get(&self, name: &str, rank: usize) -> io::Result<Option<String>> {
@@ -70,6 +101,32 @@ pub struct Processes {
     orders: std::sync::atomic::AtomicUsize,
 }
 
+impl Meeting {
+    /// Hosts of all processes, once they are there.
+    fn hosts(&self, size: usize, host: &str, stop: &AtomicBool) -> io::Result<Vec<String>> {
+        let began = Instant::now();
+        let mut hosts = vec![host.to_owned()];
+        while hosts.len() < size {
+            match self.get(&format!("here.{}", hosts.len()), 0)? {
+                Some(host) => hosts.push(host),
+                None if stop.load(Ordering::Relaxed) => {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                None if began.elapsed() > PATIENCE => {
+                    return Err(io::Error::other(format!(
+                        "process {} of {size} is not there after {} s: do all see {}?",
+                        hosts.len(),
+                        PATIENCE.as_secs(),
+                        self.folder.display()
+                    )));
+                }
+                None => thread::sleep(PAUSE),
+            }
+        }
+        Ok(hosts)
+    }
+}
+
 /// Where the processes of a start meet, below the folder of run directories.
 pub fn folder(runs: &Path, start: &str) -> PathBuf {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
@@ -90,31 +147,16 @@ impl Processes {
     ) -> io::Result<Self> {
         fs::create_dir_all(&folder)?;
         let meeting = Meeting { folder };
-        let began = Instant::now();
-        let mut hosts = vec![host.to_owned()];
-        while hosts.len() < size {
-            match meeting.get(&format!("here.{}", hosts.len()), 0)? {
-                Some(host) => hosts.push(host),
-                None if stop.load(Ordering::Relaxed) => {
-                    return Err(io::ErrorKind::Interrupted.into());
-                }
-                None if began.elapsed() > PATIENCE => {
-                    return Err(io::Error::other(format!(
-                        "process {} of {size} is not there after {} s: do all see {}?",
-                        hosts.len(),
-                        PATIENCE.as_secs(),
-                        meeting.folder.display()
-                    )));
-                }
-                None => thread::sleep(PAUSE),
-            }
-        }
-        Ok(Self {
+        meeting.refuse_old()?;
+        let hosts = meeting.hosts(size, host, stop);
+        let processes = Self {
             meeting,
             program,
-            nodes: named(&hosts),
+            nodes: named(hosts.as_ref().map_or(&[], Vec::as_slice)),
             orders: 1.into(),
-        })
+        };
+        // Dropped, it tells those that are there that this is all.
+        hosts.map(|_| processes)
     }
 
     fn order(&self, order: &Order) -> io::Result<usize> {
@@ -158,11 +200,8 @@ impl Launcher for Processes {
         }
         for rank in ranks.iter().filter(|rank| **rank > 0) {
             let name = format!("done.{number}.{rank}");
-            while self.meeting.get(&name, 0)?.is_none() {
-                if stop.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                thread::sleep(PAUSE);
+            if self.meeting.wait_for(&name, 0, stop)?.is_none() {
+                return Ok(());
             }
         }
         Ok(())
@@ -183,8 +222,7 @@ impl Launcher for Processes {
 impl Drop for Processes {
     fn drop(&mut self) {
         // Those that are told nothing end with their launcher.
-        let ranks = (1..self.nodes.len()).collect();
-        let arguments = None;
+        let (ranks, arguments) = (Vec::new(), None);
         let _ = self.order(&Order { ranks, arguments });
         // The last of the others removes the folder; alone, nobody else does.
         if self.nodes.len() == 1 {
@@ -202,24 +240,21 @@ pub fn follow(
 ) -> io::Result<bool> {
     fs::create_dir_all(&folder)?;
     let meeting = Meeting { folder };
+    meeting.refuse_old()?;
     meeting.put(&format!("here.{rank}"), host)?;
     for number in 1.. {
-        let order = loop {
-            if let Some(text) = meeting.get(&format!("order.{number}"), rank)? {
-                break serde_json::from_str::<Order>(&text).map_err(io::Error::other)?;
-            }
-            if stop.load(Ordering::Relaxed) {
-                return Ok(true);
-            }
-            thread::sleep(PAUSE);
+        let Some(text) = meeting.wait_for(&format!("order.{number}"), rank, stop)? else {
+            return Ok(true);
         };
+        let order: Order = serde_json::from_str(&text).map_err(io::Error::other)?;
         let Some(arguments) = order.arguments else {
             break;
         };
         if order.ranks.contains(&rank) {
-            // How it ended is in the events of the node.
-            carry_out(program, rank, &arguments, stop)?;
+            // How it ended is in the events of the node. The first process waits for this whatever happened.
+            let outcome = carry_out(program, rank, &arguments, stop);
             meeting.put(&format!("done.{number}.{rank}"), "")?;
+            outcome?;
         }
     }
     leave(&meeting, (rank, size))?;

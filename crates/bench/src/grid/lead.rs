@@ -60,7 +60,6 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<Outcome, Error> {
     let name = free_name(&config.directories.runs, &run_name(&config.plan.suite));
-    let began = Instant::now();
     let stage = open_stage(config)?;
     let (directory, _in_use) = create_directory(config, &name)?;
     let output = config
@@ -69,6 +68,7 @@ pub fn run(
         .join(format!("gristmill-output-{name}"));
     let action = format!("make {}", output.display());
     let output_in_use = marker::make(&output, Holds::Output).map_err(failed(action))?;
+    let began = Instant::now();
     let order = Order {
         plan: config.plan.clone(),
         directories: config.directories.clone(),
@@ -101,6 +101,8 @@ pub fn run(
     drop(output_in_use);
     if !config.keep {
         remove_outputs(&output)?;
+        // Of outputs that nodes have for themselves; what stays is found by `gristmill clean`.
+        led.start(Phase::Clean, &led.alive, &BTreeMap::new())?;
     }
     let result = assemble_with(&led.directory, &config.thresholds)?;
     if !interrupted {
@@ -150,14 +152,16 @@ impl Led<'_> {
         self.note_nodes()?;
         self.write_order()?;
         self.compare_clocks(watcher)?;
-        for phase in Phase::ALL {
+        for phase in Phase::MEASURED {
             if self.alive.is_empty() || self.stopped() {
                 return Ok(self.stopped());
             }
             watcher.phase(&format!("{} on {} nodes", saying(phase), self.alive.len()));
             self.phase(phase)?;
-            if phase == Phase::Stage {
-                self.note_sizes()?;
+            match phase {
+                Phase::Prepare => self.note_hosts()?,
+                Phase::Stage => self.note_sizes()?,
+                _ => {}
             }
         }
         Ok(self.stopped())
@@ -187,6 +191,53 @@ impl Led<'_> {
         })?)
     }
 
+    /// Nodes that are one machine do not have more processors and memory than it.
+    fn note_hosts(&self) -> Result<(), Error> {
+        let mut boots = Vec::new();
+        let mut processors = Vec::new();
+        for at in &self.alive {
+            let record = self
+                .directory
+                .node(&self.order.nodes[*at])?
+                .unwrap_or_default();
+            boots.push(record.boot_id.unwrap_or_else(|| record.node.clone()));
+            processors.extend(record.processors);
+        }
+        let nodes = boots.len();
+        boots.sort_unstable();
+        boots.dedup();
+        processors.sort_unstable();
+        processors.dedup();
+        let mut plan = self.directory.plan()?;
+        if processors.len() > 1 {
+            let detail = format!(
+                "cores and memory of all nodes are taken to be those of {}, but they have {processors:?} processors",
+                self.order.nodes[0]
+            );
+            self.event(&Event::new(self.time(), EventKind::NotMeasured).with_detail(detail))?;
+        }
+        if boots.len() == nodes {
+            return Ok(());
+        }
+        let share = boots.len() as f64 / nodes as f64;
+        let of_hosts = |number: u64| number * boots.len() as u64 / nodes as u64;
+        plan.cores = u32::try_from(of_hosts(u64::from(plan.cores)))
+            .unwrap_or(u32::MAX)
+            .max(1);
+        if !self.order.spread {
+            plan.memory_bytes = of_hosts(plan.memory_bytes);
+        }
+        plan.cores_basis = format!(
+            "{} machines, which stand for {nodes} nodes; {}",
+            boots.len(),
+            plan.cores_basis
+        );
+        if let Some(rate) = plan.ceiling.as_mut().and_then(|one| one.mb_per_s.as_mut()) {
+            *rate *= share;
+        }
+        Ok(self.directory.write_plan(&plan)?)
+    }
+
     fn note_sizes(&self) -> Result<(), Error> {
         let look = "look at the staged files";
         let stage = Stage::join(&self.order.stage).map_err(failed(look))?;
@@ -200,9 +251,28 @@ impl Led<'_> {
         let run = self.path().display().to_string();
         let arguments = ["--run".to_owned(), run, "--clock".to_owned()];
         match self.grid.launcher.clocks(&self.order.nodes, &arguments) {
-            Ok(clocks) => self.order.clocks = clocks,
+            Ok(clocks) => {
+                let unknown = self.order.nodes.iter().zip(&clocks);
+                let unknown: Vec<&str> = unknown
+                    .filter(|(_, clock)| clock.is_none())
+                    .map(|(node, _)| node.as_str())
+                    .collect();
+                if !unknown.is_empty() {
+                    let detail = format!(
+                        "the clocks of {} gave no answer: their times may be off by what their clocks are",
+                        unknown.join(", ")
+                    );
+                    self.event(
+                        &Event::new(self.time(), EventKind::NotMeasured).with_detail(detail),
+                    )?;
+                }
+                self.order.clocks = clocks;
+            }
             Err(error) => {
-                let detail = format!("the clocks of the nodes were not compared: {error}");
+                let detail = format!(
+                    "the clocks of the nodes were not compared: times of different nodes may be off by what their \
+                     clocks are ({error})"
+                );
                 self.event(&Event::new(self.time(), EventKind::NotMeasured).with_detail(detail))?;
             }
         }
@@ -216,15 +286,16 @@ impl Led<'_> {
             let action = format!("flush {}", self.order.output.display());
             cache::flush(&self.order.output).map_err(failed(action))?;
         }
-        self.start(phase, &self.alive)?;
-        // A node that cannot be reached may keep the launcher from starting the phase on any.
-        let started = self.nodes_of(EventKind::PhaseStarted, phase)?;
-        let mut not_started = self.alive.clone();
-        not_started.retain(|at| !started.contains(at));
-        if !not_started.is_empty() && !self.stopped() {
+        let verifiers = self.verifiers(&self.alive)?;
+        self.start(phase, &self.alive, &verifiers)?;
+        // A node that cannot be reached may keep the launcher from starting the phase on any. Where some did it,
+        // the others cannot do it later: it would not be the same time.
+        if self.nodes_of(EventKind::PhaseStarted, phase)?.is_empty() && !self.stopped() {
+            let mut reached = self.alive.clone();
             let launcher = self.grid.launcher;
-            not_started.retain(|at| launcher.answers(&self.order.nodes[*at]));
-            self.start(phase, &not_started)?;
+            reached.retain(|at| launcher.answers(&self.order.nodes[*at]));
+            let verifiers = self.verifiers(&reached)?;
+            self.start(phase, &reached, &verifiers)?;
         }
         if self.stopped() {
             return Ok(());
@@ -245,7 +316,12 @@ impl Led<'_> {
     }
 
     /// Starts a phase on the nodes of these ranks, and waits.
-    fn start(&self, phase: Phase, ranks: &[usize]) -> Result<(), Error> {
+    fn start(
+        &self,
+        phase: Phase,
+        ranks: &[usize],
+        verifiers: &BTreeMap<usize, usize>,
+    ) -> Result<(), Error> {
         if ranks.is_empty() {
             return Ok(());
         }
@@ -255,7 +331,7 @@ impl Led<'_> {
         match phase {
             Phase::Launch => flag("--start", format!("{:.6}", now() + NOTICE_S)),
             Phase::Verify => {
-                for (verifier, verified) in self.verifiers(ranks)? {
+                for (verifier, verified) in verifiers {
                     flag("--verifies", format!("{verifier}={verified}"));
                 }
             }
@@ -314,5 +390,6 @@ const fn saying(phase: Phase) -> &'static str {
         Phase::Cold => "evicting",
         Phase::Launch => "running",
         Phase::Verify => "verifying",
+        Phase::Clean => "cleaning",
     }
 }

@@ -8,7 +8,7 @@ struct Launcher {
     /// Where the first process has this number.
     first: usize,
     size: &'static str,
-    /// A name that all processes of one start share, and no others.
+    /// What together names a start: all of its processes share it, and no others.
     start: &'static [&'static str],
 }
 
@@ -19,7 +19,7 @@ const LAUNCHERS: [Launcher; 8] = [
         rank: "OMPI_COMM_WORLD_RANK",
         first: 0,
         size: "OMPI_COMM_WORLD_SIZE",
-        start: &["PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"],
+        start: &["PMIX_NAMESPACE"],
     },
     Launcher {
         name: "MPICH or Intel MPI",
@@ -46,14 +46,16 @@ const LAUNCHERS: [Launcher; 8] = [
         name: "LSF blaunch",
         rank: "LSF_PM_TASKID",
         first: 1,
-        size: "LSB_DJOB_NUMPROC",
+        // LSB_DJOB_NUMPROC counts slots.
+        size: "",
         start: &["LSB_JOBID"],
     },
     Launcher {
         name: "Torque",
         rank: "PBS_VNODENUM",
         first: 0,
-        size: "PBS_NP",
+        // PBS_NP counts slots.
+        size: "",
         start: &["PBS_JOBID"],
     },
     Launcher {
@@ -61,7 +63,7 @@ const LAUNCHERS: [Launcher; 8] = [
         rank: "SLURM_PROCID",
         first: 0,
         size: "SLURM_STEP_NUM_TASKS",
-        start: &["SLURM_JOB_ID"],
+        start: &["SLURM_JOB_ID", "SLURM_STEP_ID"],
     },
     Launcher {
         name: "a Kubernetes indexed Job",
@@ -94,9 +96,16 @@ pub fn find(variable: impl Fn(&str) -> Option<String>) -> Option<Rank> {
             launcher: launcher.name,
             rank,
             size: number(launcher.size),
-            start: launcher.start.iter().find_map(|name| variable(name)),
+            start: name_of(launcher.start, &variable),
         })
     })
+}
+
+fn name_of(parts: &[&str], variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let parts: Option<Vec<String>> = parts.iter().map(|name| variable(name)).collect();
+    parts
+        .filter(|parts| !parts.is_empty())
+        .map(|parts| parts.join("-"))
 }
 
 #[cfg(test)]
@@ -128,8 +137,9 @@ mod tests {
 
     #[test]
     fn some_count_from_one_and_some_do_not_say_how_many() {
-        let lsf = of(&[("LSF_PM_TASKID", "1"), ("LSB_DJOB_NUMPROC", "8")]).unwrap();
-        assert_eq!((lsf.rank, lsf.size), (0, Some(8)));
+        let lsf = of(&[("LSF_PM_TASKID", "1"), ("LSB_JOBID", "8")]).unwrap();
+        assert_eq!((lsf.rank, lsf.size), (0, None));
+        assert_eq!(lsf.start.as_deref(), Some("8"));
         let pod = of(&[("JOB_COMPLETION_INDEX", "2")]).unwrap();
         assert_eq!((pod.rank, pod.size, pod.start), (2, None, None));
         assert_eq!(of(&[("LSF_PM_TASKID", "0")]), None);

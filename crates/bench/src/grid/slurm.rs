@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -147,8 +148,10 @@ impl Launcher for Allocation {
             return Err(io::Error::other("srun has no input and output"));
         };
         let clocks = clocks::ask(nodes.len(), questions, BufReader::new(answers));
-        // The end of the questions ends the answers.
-        wait(&mut child, &|| false, &AtomicBool::new(false))?;
+        // The end of the questions ends the answers, but not of nodes that never began.
+        let asked = Instant::now();
+        let is_late = || asked.elapsed() > PATIENCE;
+        wait(&mut child, &is_late, &AtomicBool::new(false))?;
         clocks
     }
 }
@@ -160,7 +163,8 @@ fn is_down(node: &str) -> bool {
     // Who cannot be asked says nothing.
     command.output().is_ok_and(|output| {
         let state = String::from_utf8_lossy(&output.stdout);
-        state.trim_start().starts_with("down")
+        let gone = ["down", "drained", "fail", "reboot"];
+        gone.iter().any(|word| state.trim_start().starts_with(word))
     })
 }
 
@@ -229,15 +233,19 @@ impl Submission {
                 format!("--nodes={}", self.nodes),
                 "--ntasks-per-node=1".to_owned(),
                 "--exclusive".to_owned(),
+                // All memory, as all processors.
+                "--mem=0".to_owned(),
                 "--no-kill".to_owned(),
                 "--no-requeue".to_owned(),
                 "--job-name=gristmill".to_owned(),
-                format!("--output={}", self.output.display()),
-                format!("--error={}", self.messages.display()),
+                format!("--output={}", pattern(&self.output)),
+                format!("--error={}", pattern(&self.messages)),
             ])
             .args(&self.options)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
+            .stdout(Stdio::piped())
+            // An interrupt at the terminal is for this process, which cancels the job.
+            .process_group(0);
         let child = command.spawn();
         let mut child = child.map_err(|error| not_started("sbatch", &error))?;
         if let Some(mut input) = child.stdin.take() {
@@ -265,6 +273,11 @@ impl Submission {
     }
 }
 
+/// A path where sbatch looks for patterns.
+fn pattern(path: &Path) -> String {
+    path.display().to_string().replace('%', "%%")
+}
+
 /// A word for the shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -280,27 +293,28 @@ impl Submitted {
     ) -> io::Result<Option<i32>> {
         let mut cancelled = false;
         loop {
+            if stop.load(Ordering::Relaxed) && !cancelled {
+                cancelled = true;
+                cancel(&self.id)?;
+            }
             let ended = self.child.try_wait()?;
             meanwhile()?;
             if let Some(status) = ended {
                 return Ok(status.code());
-            }
-            if stop.load(Ordering::Relaxed) && !cancelled {
-                cancelled = true;
-                cancel(&self.id)?;
             }
             thread::sleep(Duration::from_millis(200));
         }
     }
 }
 
-/// Asks the job's processes to end, as an interrupt does.
+/// Takes a job that waits out of the queue, and asks the processes of one that runs to end, as an interrupt does.
 fn cancel(id: &str) -> io::Result<()> {
-    let mut command = Command::new("scancel");
-    let status = command.args(["--batch", "--signal=TERM", id]).status();
-    status
-        .map(|_| ())
-        .map_err(|error| not_started("scancel", &error))
+    for how in [&["--state=PENDING"][..], &["--batch", "--signal=TERM"]] {
+        let mut command = Command::new("scancel");
+        let status = command.args(how).arg(id).stderr(Stdio::null()).status();
+        status.map_err(|error| not_started("scancel", &error))?;
+    }
+    Ok(())
 }
 
 /// Where the output of a submitted run goes, below the folder of run directories.

@@ -1,7 +1,9 @@
 //! What one node does of a run on several: phase by phase, each of which all nodes have ended before any begins
 //! the next.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -10,17 +12,22 @@ use std::time::{Duration, Instant};
 
 use ::io::live::LiveMemory;
 use results::node::NodeRecord;
-use results::run::{Event, EventKind, RunDirectory};
+use results::run::{Event, EventKind, RunDirectory, Time};
 
+use super::directories::remove_outputs;
 use super::journal::Journal;
 use super::{Error, Run, Watcher, failed, named, now, observed, start_sampler};
 use crate::grid::{Order, Phase};
+use crate::marker::{self, Holds};
 use crate::sampler;
 use crate::sampler::board::Board;
 use crate::stage::Stage;
 
 /// Where Linux says which boot of which machine this is.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// No start is further ahead than this.
+const WAIT_MAX_S: f64 = 120.0;
 
 /// What a node is told of its part in a phase.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,12 +40,19 @@ pub struct Part {
     pub verifies: Option<usize>,
     /// How far this node's wall clock is ahead of that of the node that leads, seconds.
     pub clock_offset_s: f64,
+    /// The same of the node of each job, by the job's name.
+    pub offsets_s: BTreeMap<String, f64>,
 }
 
 impl Part {
     /// The time by the clock of the node that leads, seconds since the Unix epoch.
     fn led_now(&self) -> f64 {
         now() - self.clock_offset_s
+    }
+
+    /// How far the clock of a job's node is ahead.
+    pub(super) fn offset_s(&self, job: &str) -> f64 {
+        self.offsets_s.get(job).copied().unwrap_or_default()
     }
 
     /// How much later than it was to it launches jobs, seconds.
@@ -64,6 +78,10 @@ pub fn carry_out(
     };
     let config = order.config(plan, node.clone(), (program, host));
     let directory = RunDirectory::open(directory);
+    if phase == Phase::Clean {
+        return clean(order, &directory, &node);
+    }
+    make_own(order)?;
     let stage = Stage::join(&order.stage).map_err(failed(format!(
         "open the staged data at {}",
         order.stage.display()
@@ -95,8 +113,37 @@ pub fn carry_out(
         let ended = Event::new(run.time(), EventKind::PhaseEnded).with_detail(phase.name());
         run.event(&ended)?;
     }
-    run.journal.retry()?;
+    if !run.journal.retry()? {
+        return Err(failed("write events")(io::ErrorKind::StorageFull.into()));
+    }
     Ok(stopped)
+}
+
+/// Removes the outputs if they are still there: the node which leads has removed those that it sees.
+fn clean(order: &Order, directory: &RunDirectory, node: &str) -> Result<bool, Error> {
+    remove_outputs(&order.output)?;
+    let time = Time {
+        unix_s: now(),
+        at_s: now() - order.began_unix_s,
+    };
+    let ended = Event::new(time, EventKind::PhaseEnded).with_detail(Phase::Clean.name());
+    directory.add_event(&Event {
+        node: Some(node.to_owned()),
+        ..ended
+    })?;
+    Ok(false)
+}
+
+/// Makes the folders that the node which leads has made, where this node does not see them: they are on file systems
+/// of its own.
+fn make_own(order: &Order) -> Result<(), Error> {
+    for (folder, holds) in [(&order.stage, Holds::Data), (&order.output, Holds::Output)] {
+        if !folder.exists() {
+            let action = format!("make {}", folder.display());
+            marker::make(folder, holds).map_err(failed(action))?;
+        }
+    }
+    Ok(())
 }
 
 /// The moment from which the run's times count, on this node's monotonic clock.
@@ -123,13 +170,13 @@ impl Run<'_> {
             Phase::Cold => self.make_cold(watcher).map(|()| false),
             Phase::Launch => {
                 self.sample(order, rank)?;
-                self.wait_for_start();
                 self.measured(watcher)
             }
             Phase::Verify => {
                 self.verify(&order.plan, watcher)?;
                 Ok(self.stopped())
             }
+            Phase::Clean => Ok(self.stopped()),
         }
     }
 
@@ -180,18 +227,29 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn wait_for_start(&self) {
-        let Some(part) = &self.part else { return };
-        let Some(start) = part.start_unix_s else {
-            return;
+    /// Waits for the time at which all nodes are to launch their jobs.
+    pub(super) fn wait_for_start(&self) -> Result<(), Error> {
+        let Some(part) = &self.part else {
+            return Ok(());
         };
+        let Some(start) = part.start_unix_s else {
+            return Ok(());
+        };
+        let left = start - part.led_now();
+        if left > WAIT_MAX_S {
+            let text = format!(
+                "the common start is {left:.0} s ahead by this node's clock: the nodes' clocks are not set"
+            );
+            return Err(failed("wait for the common start")(io::Error::other(text)));
+        }
         while !self.stop.load(Ordering::Relaxed) {
             let left = start - part.led_now();
             if left <= 0.0 {
-                return;
+                break;
             }
             // Short enough that stopping is noticed.
             thread::sleep(Duration::from_secs_f64(left.min(0.1)));
         }
+        Ok(())
     }
 }

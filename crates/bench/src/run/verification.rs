@@ -1,10 +1,12 @@
 //! After the jobs: what they read is compared with what was staged, what they wrote is read back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use results::run::{Event, EventKind};
 use results::step::DatasetRecord;
+use results::written::FileChange;
 
 use super::{Error, Run, Watcher, first_error};
 use crate::plan::{Plan, PlannedDataset, PlannedJob, Verify};
@@ -45,10 +47,14 @@ impl Run<'_> {
             }
             watcher.verifying(done, jobs.len());
             let ReadBack { bytes, findings } = as_written.remove(&job.name).unwrap_or_default();
-            let findings = [findings, self.check(job, &mut checker)?].concat();
+            let mut findings = [findings, self.check(job, &mut checker)?].concat();
             // A licensed SAS does not tell what it wrote: nothing was compared.
-            let bytes = self.config.sas.is_none().then_some(bytes);
-            self.verified(job, findings, bytes)?;
+            let tells = self.config.sas.is_none();
+            let told = self.directory.has_written(&self.name(job));
+            if tells && !told {
+                findings.push("it left no record of what it wrote".to_owned());
+            }
+            self.verified(job, findings, (tells && told).then_some(bytes))?;
         }
         watcher.verifying(jobs.len(), jobs.len());
         Ok(())
@@ -64,7 +70,14 @@ impl Run<'_> {
         let mut changes = Vec::new();
         for job in &all.jobs {
             let of_job = self.directory.written(&self.name(job))?;
-            changes.extend(of_job.into_iter().map(|change| (job.name.clone(), change)));
+            let offset_s = self
+                .part
+                .as_ref()
+                .map_or(0.0, |part| part.offset_s(&job.name));
+            changes.extend(of_job.into_iter().map(|change| {
+                let unix_ns = on_first_clock(change.unix_ns, offset_s);
+                (job.name.clone(), FileChange { unix_ns, ..change })
+            }));
         }
         let wanted: BTreeSet<&str> = wanted.iter().map(|job| &*job.name).collect();
         let is_wanted = |job: &str| wanted.contains(job);
@@ -99,7 +112,11 @@ impl Run<'_> {
 
     fn check(&self, job: &PlannedJob, checker: &mut Checker<'_>) -> Result<Vec<String>, Error> {
         let own = self.directory.job(&self.name(job));
-        if let Some(error) = first_error(&own.join("job.log")) {
+        let log = own.join("job.log");
+        if let Err(error) = fs::metadata(&log) {
+            return Ok(vec![format!("its log cannot be read: {error}")]);
+        }
+        if let Some(error) = first_error(&log) {
             return Ok(vec![format!("its log has {error}")]);
         }
         let mut findings = self.input_as_read(job)?;
@@ -124,6 +141,7 @@ impl Run<'_> {
                 continue;
             }
             let Some(staged) = self.stage.staged(dataset.lane, &dataset.name) else {
+                findings.push(unknown(dataset));
                 continue;
             };
             let name = format!("in.{}", dataset.name);
@@ -155,7 +173,9 @@ impl Run<'_> {
         let inputs = job.inputs.iter().map(|at| &self.config.plan.datasets[*at]);
         let data_sets = inputs.filter(|dataset| dataset.format != Format::Csv);
         let finding = |dataset: &PlannedDataset| {
-            let staged = self.stage.staged(dataset.lane, &dataset.name)?;
+            let Some(staged) = self.stage.staged(dataset.lane, &dataset.name) else {
+                return Some(unknown(dataset));
+            };
             verify::as_staged(&self.stage.path(dataset), &staged)
         };
         data_sets.filter_map(finding).collect()
@@ -177,6 +197,20 @@ impl Run<'_> {
             Err(message) => Some(message),
         }
     }
+}
+
+fn unknown(dataset: &PlannedDataset) -> String {
+    format!("nothing is known of how {} was staged", dataset.name)
+}
+
+/// A time of a node whose clock is so far ahead, on the clock of the first.
+fn on_first_clock(unix_ns: u64, offset_s: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "clocks are no centuries apart"
+    )]
+    let offset_ns = (offset_s * 1e9) as i64;
+    unix_ns.saturating_add_signed(offset_ns.saturating_neg())
 }
 
 /// Whether a job reads an input whatever its parameters are: one that its macro variables name.

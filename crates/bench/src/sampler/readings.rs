@@ -103,26 +103,32 @@ pub struct Reader {
     links: BTreeMap<String, Option<f64>>,
     kernel_threads: KernelThreads,
     observers: Observers,
+    /// Whether the machine is looked at, or only what the jobs do.
+    machine: bool,
 }
 
 impl Reader {
-    /// Opens the kernel's files; `nfs` says whether there are NFS mounts to look at.
-    pub fn open(nfs: bool, observers: Observers) -> Self {
+    /// Opens the kernel's files; `nfs` says whether there are NFS mounts to look at. Without `machine` only the
+    /// jobs are looked at: another node is the same machine, and counts it.
+    pub fn open((nfs, machine): (bool, bool), observers: Observers) -> Self {
+        let open = |wanted: bool, path: &str| {
+            if wanted {
+                return Source::open(path);
+            }
+            Source {
+                file: None,
+                text: Vec::new(),
+            }
+        };
         Self {
-            stat: Source::open("/proc/stat"),
-            meminfo: Source::open("/proc/meminfo"),
-            diskstats: Source::open("/proc/diskstats"),
-            net_dev: Source::open("/proc/net/dev"),
-            mountstats: if nfs {
-                Source::open("/proc/self/mountstats")
-            } else {
-                Source {
-                    file: None,
-                    text: Vec::new(),
-                }
-            },
+            stat: open(machine, "/proc/stat"),
+            meminfo: open(machine, "/proc/meminfo"),
+            diskstats: open(machine, "/proc/diskstats"),
+            net_dev: open(machine, "/proc/net/dev"),
+            mountstats: open(machine && nfs, "/proc/self/mountstats"),
             pressure: ["cpu", "io", "memory"]
-                .map(|name| (name, Source::open(&format!("/proc/pressure/{name}")))),
+                .map(|name| (name, open(machine, &format!("/proc/pressure/{name}")))),
+            machine,
             whole: BTreeMap::new(),
             links: BTreeMap::new(),
             kernel_threads: KernelThreads::default(),
@@ -133,7 +139,11 @@ impl Reader {
     /// The totals now. At a mark everything is read, also what is costly.
     pub(super) fn read(&mut self, began: Instant, board: &Board, at_a_mark: bool) -> Readings {
         let kernel_threads_before_s = self.kernel_threads.total_s;
-        let kernel_threads_s = self.kernel_threads.look(at_a_mark);
+        let kernel_threads_s = if self.machine {
+            self.kernel_threads.look(at_a_mark)
+        } else {
+            None
+        };
         let (running, jobs_cpu) = board.running();
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Readings {
@@ -255,7 +265,7 @@ mod tests {
     #[test]
     fn this_host_can_be_read() {
         let board = Board::new(LiveMemory::create(1).unwrap());
-        let mut reader = Reader::open(false, Observers::default());
+        let mut reader = Reader::open((false, true), Observers::default());
         let began = Instant::now();
         let first = reader.read(began, &board, false);
         let second = reader.read(began, &board, false);

@@ -36,6 +36,11 @@ pub fn run(args: &AgentArgs) -> Result<Exit> {
         start_unix_s: args.start,
         verifies: args.verifies.iter().find_map(of_this),
         clock_offset_s: order.clock_offset_s(rank),
+        offsets_s: order
+            .ranks()
+            .into_iter()
+            .map(|(job, rank)| (job.to_owned(), order.clock_offset_s(rank)))
+            .collect(),
     };
     if part.verifies.is_some_and(|rank| rank >= order.nodes.len()) {
         bail!("--verifies: the run has {} nodes", order.nodes.len());

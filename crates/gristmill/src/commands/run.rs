@@ -76,11 +76,13 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
             &directories,
         )?;
         config.series = series;
-        if index == 1 || !matches!(rung, Rung::Same) {
-            ceiling = ceiling::measure(args, &suite, &request(args, rung), &config, &stop)?;
-        }
+        let mut of_ceiling = request(args, rung);
         if let Some(allocated) = &allocated {
             config.plan = allocated.planned(args, &suite, &directories)?;
+            of_ceiling.scale = Scale::Factor(config.plan.scale);
+        }
+        if index == 1 || !matches!(rung, Rung::Same) {
+            ceiling = ceiling::measure(args, &suite, &of_ceiling, &config, &stop)?;
         }
         config.ceiling.clone_from(&ceiling);
         let mut view = View::new();

@@ -161,6 +161,11 @@ impl RunDirectory {
         read_lines(&self.job(job).join("written.jsonl"))
     }
 
+    /// Whether a job left a record of what became of permanent files: it begins before its program does.
+    pub fn has_written(&self, job: &str) -> bool {
+        self.job(job).join("written.jsonl").exists()
+    }
+
     /// Names of the nodes that were sampled, sorted.
     pub fn nodes(&self) -> Result<Vec<String>, Error> {
         self.names("nodes", ".jsonl")

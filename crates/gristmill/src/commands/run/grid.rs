@@ -3,11 +3,14 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use base::units::Bytes;
 use bench::grid::files::{self, Processes};
 use bench::grid::lead::{self, Grid, Launcher};
 use bench::grid::rank;
@@ -17,10 +20,15 @@ use bench::run::{Config, Directories, Outcome, Watcher};
 use bench::suite::Suite;
 use bench::suite::text::Distribution;
 
+use results::run::{EventKind, RunDirectory};
+
 use super::{Rung, host_facts, host_name, request, stop_on_signals};
 use crate::cli::RunArgs;
 use crate::exit::Exit;
 use crate::ui;
+
+/// How long the end of a run's output is waited for, seconds.
+const PATIENCE_S: u32 = 60;
 
 /// Flags that are for the submission, each with a value.
 const OF_SUBMISSION: [&str; 4] = ["--nodes", "--partition", "--account", "--slurm-option"];
@@ -63,8 +71,17 @@ pub fn place(
              allocation (salloc)"
         );
     }
+    let nodes = slurm::nodes().context("failed to find the nodes of the allocation")?;
+    if slurm::this_node().as_ref() != nodes.first() {
+        bail!(
+            "--slurm: this is not the first node of the allocation, {}, of which the plan is made; run the command \
+             there: srun --overlap --nodes=1 --ntasks=1 --nodelist={} --pty …",
+            nodes[0],
+            nodes[0]
+        );
+    }
     Ok(Place::Leads(Allocated {
-        nodes: slurm::nodes().context("failed to find the nodes of the allocation")?,
+        nodes,
         spread,
         launcher: Box::new(Allocation::new(program)),
     }))
@@ -122,7 +139,11 @@ impl Allocated {
         suite: &Suite,
         directories: &Directories,
     ) -> Result<Plan> {
-        let host = host_facts(args.cores, suite.text.name.get_ref(), directories)?;
+        let mut host = host_facts(args.cores, suite.text.name.get_ref(), directories)?;
+        for space in host.free.iter_mut().filter(|space| space.shared.is_none()) {
+            // Each node has as much of its own, and what all put there together is counted.
+            space.free = Bytes(space.free.0.saturating_mul(self.nodes.len() as u64));
+        }
         let nodes = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let mut request = request(args, &Rung::Same);
         if !self.spread {
@@ -173,32 +194,24 @@ pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Resul
             nodes: *nodes,
             options: options(args),
             command: command()?,
-            output: output.clone(),
-            messages: messages.clone(),
+            output,
+            messages,
         };
-        let submitted = submission
-            .submit()
-            .with_context(|| format!("failed to submit the run on {nodes} nodes"))?;
-        ui::say(&format!("{nodes} nodes: Slurm job {}", submitted.id));
-        let mut shown = Shown::new(&output);
-        let mut told = Shown::new(&messages);
-        let code = submitted.wait(&stop, || {
-            told.forward(&mut std::io::stderr())?;
-            shown.forward(&mut std::io::stdout())
-        });
-        let code = code.with_context(|| format!("failed to wait for the run on {nodes} nodes"))?;
-        runs.extend(run_directory(&told.text));
+        let (code, run) = carried_out(&submission, &stop)
+            .with_context(|| format!("failed to run on {nodes} nodes"))?;
         if stop.load(Ordering::Relaxed) {
             return Ok(Exit::Interrupted);
         }
-        match code.and_then(Exit::of_code) {
-            Some(Exit::Interrupted) => return Ok(Exit::Interrupted),
-            Some(own) => exit = exit.and(own),
-            None => {
-                let code = code.map_or("a signal".to_owned(), |code| format!("code {code}"));
+        // Without a result the code is Slurm's and not the run's: of a node that failed, a time limit.
+        match (code.and_then(Exit::of_code), run) {
+            (Some(own), Some(run)) => {
+                exit = exit.and(own);
+                runs.extend(is_whole(&run)?.then_some(run));
+            }
+            _ => {
                 ui::say(&format!(
-                    "ERROR: the run on {nodes} nodes ended with {code}; see {}",
-                    messages.display()
+                    "ERROR: the run on {nodes} nodes has no result; see {} and Slurm's account of the job",
+                    submission.messages.display()
                 ));
                 exit = exit.and(Exit::CouldNotRun);
             }
@@ -209,6 +222,51 @@ pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Resul
         ui::data(text.trim_end());
     }
     Ok(exit)
+}
+
+/// Submits a run and passes on what it says. Returns its exit code and its directory, if that has a result.
+fn carried_out(
+    submission: &Submission,
+    stop: &AtomicBool,
+) -> Result<(Option<i32>, Option<PathBuf>)> {
+    let submitted = submission.submit()?;
+    ui::say(&format!(
+        "{} nodes: Slurm job {}",
+        submission.nodes, submitted.id
+    ));
+    let mut shown = Shown::new(&submission.output);
+    let mut told = Shown::new(&submission.messages);
+    let code = submitted.wait(stop, || {
+        told.forward(&mut std::io::stderr())?;
+        shown.forward(&mut std::io::stdout())
+    })?;
+    // What was written last may not be seen at once on a file system that nodes share.
+    for _ in 0..PATIENCE_S {
+        shown.look_again(&mut std::io::stdout())?;
+        told.look_again(&mut std::io::stderr())?;
+        if run_directory(&told.text).is_some() || stop.load(Ordering::Relaxed) {
+            break;
+        }
+        thread::sleep(Duration::from_secs(1));
+    }
+    let run = run_directory(&told.text).filter(|run| run.join("result.json").exists());
+    Ok((code, run))
+}
+
+/// Whether all nodes of a run did their part: only then it says something of so many.
+fn is_whole(run: &Path) -> Result<bool> {
+    let events = RunDirectory::open(run).events()?;
+    let mut lost = events
+        .iter()
+        .filter(|event| event.event == EventKind::NodeLost);
+    let is_whole = lost.next().is_none();
+    if !is_whole {
+        ui::say(&format!(
+            "{}: a node was lost; the run is left out of the tables of growth",
+            run.display()
+        ));
+    }
+    Ok(is_whole)
 }
 
 /// Options of sbatch.
@@ -256,6 +314,7 @@ fn without_submission(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
 struct Shown {
     path: PathBuf,
     file: Option<File>,
+    seen: u64,
     text: String,
 }
 
@@ -264,20 +323,34 @@ impl Shown {
         Self {
             path: path.to_owned(),
             file: None,
+            seen: 0,
             text: String::new(),
         }
+    }
+
+    /// Opens the file anew, so that a network file system asks its server what is in it.
+    fn look_again(&mut self, to: &mut dyn Write) -> std::io::Result<()> {
+        let folder = self.path.with_extension("look");
+        File::create(&folder)?;
+        std::fs::remove_file(&folder)?;
+        self.file = None;
+        self.forward(to)
     }
 
     fn forward(&mut self, to: &mut dyn Write) -> std::io::Result<()> {
         if self.file.is_none() {
             // It is there when the job begins.
             self.file = File::open(&self.path).ok();
+            if let Some(file) = &mut self.file {
+                file.seek(SeekFrom::Start(self.seen))?;
+            }
         }
         if let Some(file) = &mut self.file {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
             to.write_all(&bytes)?;
             to.flush()?;
+            self.seen += bytes.len() as u64;
             self.text.push_str(&String::from_utf8_lossy(&bytes));
         }
         Ok(())
