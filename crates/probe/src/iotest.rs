@@ -7,6 +7,7 @@
 //! checked that they are out of it.
 
 pub(crate) mod blocks;
+mod buffer;
 mod counters;
 mod outcome;
 mod stream;

@@ -2,6 +2,8 @@
 
 use base::random::Stream;
 
+use super::buffer::Buffer;
+
 /// Each so many bytes of a block begin with a stamp of their own, so that no two are the same and each
 /// says where it belongs.
 const STAMPED_BYTES: usize = 4096;
@@ -39,7 +41,7 @@ pub(crate) struct Blocks {
     content: Content,
     block_bytes: usize,
     stream: u64,
-    pool: Vec<u8>,
+    pool: Buffer,
 }
 
 impl Blocks {
@@ -47,16 +49,12 @@ impl Blocks {
         let bytes = block_bytes * POOL;
         let numbers = Stream::new(stream);
         let pool = match content {
-            Content::Zeros => vec![0; block_bytes],
+            Content::Zeros => Buffer::new(block_bytes),
             Content::Random => {
-                let words =
-                    (0..bytes.div_ceil(8) as u64).flat_map(|at| numbers.word(at).to_le_bytes());
-                words.take(bytes).collect()
+                let words = (0..).flat_map(|at| numbers.word(at).to_le_bytes());
+                Buffer::of(bytes, words)
             }
-            Content::Sas => {
-                let rows = (0..bytes.div_ceil(ROW_BYTES) as u64).flat_map(|at| row(numbers, at));
-                rows.take(bytes).collect()
-            }
+            Content::Sas => Buffer::of(bytes, (0..).flat_map(|at| row(numbers, at))),
         };
         Self {
             content,
@@ -79,30 +77,33 @@ impl Blocks {
         if self.content != Content::Zeros {
             for (part, bytes) in block.chunks_mut(STAMPED_BYTES).enumerate() {
                 if let Some(place) = bytes.first_chunk_mut() {
-                    *place = stamp(self.stream, number, part);
+                    *place = stamp(self.stream, number, part).to_le_bytes();
                 }
             }
         }
         block
     }
 
-    /// Whether this was read from there.
+    /// Whether this was read from there: all stamps are looked at, without a branch for each, as it is done
+    /// between reads that are measured.
     pub(crate) fn belongs(&self, number: u64, block: &[u8]) -> bool {
-        let mut parts = block.chunks(STAMPED_BYTES).enumerate();
-        match self.content {
-            Content::Zeros => true,
-            _ => parts.all(|(part, bytes)| {
-                bytes.first_chunk() == Some(&stamp(self.stream, number, part))
-            }),
+        if self.content == Content::Zeros {
+            return true;
         }
+        let parts = block.chunks(STAMPED_BYTES).enumerate();
+        let differing = parts.fold(0, |differing, (part, bytes)| {
+            let found = bytes.first_chunk().copied().map(u128::from_le_bytes);
+            // A part too short for a stamp belongs nowhere.
+            let wanted = stamp(self.stream, number, part);
+            differing | found.map_or(u128::MAX, |found| found ^ wanted)
+        });
+        differing == 0
     }
 }
 
-fn stamp(stream: u64, number: u64, part: usize) -> [u8; 16] {
-    let mut stamp = [0; 16];
-    stamp[..8].copy_from_slice(&((stream << 16) | part as u64).to_le_bytes());
-    stamp[8..].copy_from_slice(&number.to_le_bytes());
-    stamp
+/// The stream, the place in the block and that of the block, as 16 bytes in Intel's order.
+fn stamp(stream: u64, number: u64, part: usize) -> u128 {
+    u128::from(number) << 64 | u128::from((stream << 16) | part as u64)
 }
 
 /// A row: eight doubles with few digits, and texts that fill part of their lengths.

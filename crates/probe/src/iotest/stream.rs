@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::blocks::Blocks;
+use super::buffer::Buffer;
 use super::{Error, Phase, failed, open};
 
 /// How often the others hear of what was moved.
 const TOLD_BYTES: u64 = 4 << 20;
+
+/// How often a stream that reads looks at the clock.
+const TIMED_BYTES: u64 = 1 << 20;
 
 /// What ends a stream.
 #[derive(Debug, Clone, Copy)]
@@ -145,13 +149,14 @@ fn read(
     let about = file
         .metadata()
         .map_err(|source| failed("look at", path, source))?;
-    let mut block = vec![0; blocks.bytes()];
+    let mut block = Buffer::new(blocks.bytes());
     let block_bytes = block.len() as u64;
     let (begin, mut told) = (Instant::now(), 0);
     let mut moved = Moved::default();
     let blocks_in_file = about.len() / block_bytes;
-    for step in 0.. {
-        let is_over = begin.elapsed() >= limit.time;
+    let timed = (TIMED_BYTES / block_bytes).max(1);
+    for step in 0_u64.. {
+        let is_over = step.is_multiple_of(timed) && begin.elapsed() >= limit.time;
         if is_over || blocks_in_file == 0 || (step >= blocks_in_file && !limit.again) {
             break;
         }
