@@ -93,7 +93,7 @@ fn people_read_rates_and_what_they_feed() {
         "cores at 60 MB/s",
         " nodes)",
         "% in the page cache at the start",
-        "Every block that was read was what had been written.",
+        "Every 4 KiB that was read said that it belongs there.",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }

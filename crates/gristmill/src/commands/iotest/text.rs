@@ -79,7 +79,7 @@ pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
     feeds(outcome, host, &mut out);
     match outcome.wrong_blocks() {
         0 if outcome.content == "zeros" => out.push_str("\nZeros cannot be checked.\n"),
-        0 => out.push_str("\nEvery block that was read was what had been written.\n"),
+        0 => out.push_str("\nEvery 4 KiB that was read said that it belongs there.\n"),
         wrong => {
             let _ = writeln!(
                 out,
