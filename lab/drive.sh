@@ -3,22 +3,34 @@
 #
 #   lab/drive.sh up DIR FS SIZE MB_PER_S   e.g. lab/drive.sh up /mnt/slow ext4 12G 60; 0 for no limit
 #   lab/drive.sh down DIR                  unmounts it and removes its image DIR.img
+#   lab/drive.sh with FS SIZE COMMAND…     runs a command with GRISTMILL_LAB_DRIVE, such a drive of its own without a
+#                                          limit, in its environment
 #   lab/drive.sh small BYTES COMMAND…      runs a command in a memory cgroup, so that little fits into the cache
 #
-# Needs root, cgroups of version 1 (blkio, memory) and room for SIZE beside DIR. The limit is set in the root
-# group, so that what the kernel writes back later is limited, too; the image is read and written past the
-# host's page cache.
+#   e.g. lab/drive.sh with ext4 3G cargo test -p gristmill --test lab -- --ignored drive
+#
+# Needs root and room for SIZE beside DIR (with: in /var/tmp); limits need cgroups of version 1 (blkio, memory).
+# The limit is set in the root group, so that what the kernel writes back later is limited, too; the image is
+# read and written past the host's page cache. A drive with a limit is written once from end to end before it is
+# used: otherwise the host finds room for each part of it that is written for the first time, in the middle of
+# what is measured.
 set -euo pipefail
 
 BLKIO=/sys/fs/cgroup/blkio MEMORY=/sys/fs/cgroup/memory
 
 fail() { echo "lab/drive.sh: $*" >&2; exit 2; }
-usage() { sed -n '4,6s/^# *//p' "$0" >&2; exit 2; }
+usage() { sed -n '4,9s/^# *//p' "$0" >&2; exit 2; }
 number() { lsblk -ndo MAJ:MIN "$1" | tr -d ' '; }
 
 limit() { # device bytes_per_s
     [ -e "$BLKIO/blkio.throttle.read_bps_device" ] || fail "no blkio limits: cgroups of version 1 are needed"
     for way in read write; do echo "$(number "$1") $2" >"$BLKIO/blkio.throttle.${way}_bps_device"; done
+}
+
+fill() { # image
+    local bytes
+    bytes=$(stat -c %s "$1")
+    dd if=/dev/zero of="$1" bs=16M count="$bytes" iflag=count_bytes oflag=direct conv=notrunc,fsync status=none
 }
 
 up() {
@@ -28,6 +40,7 @@ up() {
     command -v "mkfs.$fs" >/dev/null || fail "no mkfs.$fs"
     mkdir -p "$dir"
     truncate -s "$size" "$dir.img"
+    [ "$rate" = 0 ] || fill "$dir.img"
     device=$(losetup -f --show --direct-io=on "$dir.img")
     case $fs in
         ext4) mkfs.ext4 -q -E lazy_itable_init=0,nodiscard "$device" ;;
@@ -46,10 +59,19 @@ down() {
     case $device in /dev/loop*) ;; *) fail "$dir is on $device, not made by this script" ;; esac
     [ -e "$dir.img" ] || fail "there is no $dir.img: not made by this script"
     umount "$dir"
-    limit "$device" 0
+    [ ! -e "$BLKIO" ] || limit "$device" 0
     losetup -d "$device"
     rm "$dir.img"
     rmdir "$dir"
+}
+
+with() {
+    local fs=$1 size=$2
+    shift 2
+    folder=$(mktemp -d -p /var/tmp)
+    trap 'if mountpoint -q "$folder/drive"; then down "$folder/drive"; fi; rm -r --one-file-system "$folder"' EXIT
+    up "$folder/drive" "$fs" "$size" 0 >&2
+    GRISTMILL_LAB_DRIVE=$folder/drive "$@"
 }
 
 small() {
@@ -63,6 +85,7 @@ small() {
 
 case "${1:-} $#" in
     "up 5" | "down 2") "$@" ;;
+    with\ *) [ $# -ge 4 ] || usage; "$@" ;;
     small\ *) [ $# -ge 3 ] || usage; "$@" ;;
     *) usage ;;
 esac
