@@ -297,7 +297,7 @@ fn a_node_that_dies_is_told_and_the_others_go_on() {
     let site = Site::new();
     write_suite(&site);
     let run = site
-        .command(&["run", "./waiting", "--slurm", "--nodes", "3"])
+        .command(&["run", "./waiting", "--slurm", "--nodes", "3,2"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -310,7 +310,12 @@ fn a_node_that_dies_is_told_and_the_others_go_on() {
     let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
     // What the others show is kept, but says nothing of three nodes.
     assert_eq!(output.status.code(), Some(4), "{said}");
-    let run = site.runs("waiting").pop().unwrap();
+    let runs = site.runs("waiting");
+    // The series goes on without the node.
+    assert_eq!(runs.len(), 2, "{said}");
+    let next = result(&runs[1]);
+    assert!(next.jobs.len() == 2 && next.jobs.iter().all(|job| job.verified == Some(true)));
+    let run = &runs[0];
     let events = run.events().unwrap();
     let lost = of_kind(&events, EventKind::NodeLost);
     assert_eq!(lost.len(), 1, "{said}");
@@ -321,7 +326,7 @@ fn a_node_that_dies_is_told_and_the_others_go_on() {
             .unwrap()
             .starts_with("node3 did not")
     );
-    let result = result(&run);
+    let result = result(run);
     for job in &result.jobs {
         let wanted = if job.node == "node3" {
             (None, None)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub const SCHEMA: &str = "gristmill-run-audit/1";
 
 /// Results in the order in which people should see them.
-const RESULTS: [&str; 7] = [
+pub const RESULTS: [&str; 7] = [
     "fail",
     "conflict",
     "warn",

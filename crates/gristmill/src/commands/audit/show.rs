@@ -305,16 +305,7 @@ fn hint(class: &str) -> Option<&'static str> {
 
 fn totals(findings: &[Finding]) {
     let counts = super::counts(findings);
-    let words = [
-        "fail",
-        "conflict",
-        "warn",
-        "unknown",
-        "waived",
-        "pass",
-        "not_applicable",
-    ];
-    let counts: Vec<String> = words
+    let counts: Vec<String> = results::audit::RESULTS
         .iter()
         .map(|word| {
             format!(

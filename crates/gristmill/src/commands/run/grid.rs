@@ -19,7 +19,6 @@ use bench::plan::{self, Plan};
 use bench::run::{Config, Directories, Outcome, Watcher};
 use bench::suite::Suite;
 use bench::suite::text::Distribution;
-
 use results::run::{EventKind, RunDirectory};
 
 use super::{Rung, host_facts, host_name, request, stop_on_signals};
@@ -197,16 +196,18 @@ pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Resul
             output,
             messages,
         };
-        let (code, run) = carried_out(&submission, &stop)
+        let (code, done) = carried_out(&submission, &stop)
             .with_context(|| format!("failed to run on {nodes} nodes"))?;
         if stop.load(Ordering::Relaxed) {
             return Ok(Exit::Interrupted);
         }
         // Without a result the code is Slurm's and not the run's: of a node that failed, a time limit.
-        match (code.and_then(Exit::of_code), run) {
-            (Some(own), Some(run)) => {
+        match code.and_then(Exit::of_code) {
+            Some(own) if !done.is_empty() => {
                 exit = exit.and(own);
-                runs.extend(is_whole(&run)?.then_some(run));
+                for run in done {
+                    runs.extend(is_whole(&run)?.then_some(run));
+                }
             }
             _ => {
                 ui::say(&format!(
@@ -224,11 +225,9 @@ pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Resul
     Ok(exit)
 }
 
-/// Submits a run and passes on what it says. Returns its exit code and its directory, if that has a result.
-fn carried_out(
-    submission: &Submission,
-    stop: &AtomicBool,
-) -> Result<(Option<i32>, Option<PathBuf>)> {
+/// Submits a run and passes on what it says. Returns its exit code and those run directories that have a result:
+/// several with `--repeat`.
+fn carried_out(submission: &Submission, stop: &AtomicBool) -> Result<(Option<i32>, Vec<PathBuf>)> {
     let submitted = submission.submit()?;
     ui::say(&format!(
         "{} nodes: Slurm job {}",
@@ -244,13 +243,14 @@ fn carried_out(
     for _ in 0..PATIENCE_S {
         shown.look_again(&mut std::io::stdout())?;
         told.look_again(&mut std::io::stderr())?;
-        if run_directory(&told.text).is_some() || stop.load(Ordering::Relaxed) {
+        if !run_directories(&told.text).is_empty() || stop.load(Ordering::Relaxed) {
             break;
         }
         thread::sleep(Duration::from_secs(1));
     }
-    let run = run_directory(&told.text).filter(|run| run.join("result.json").exists());
-    Ok((code, run))
+    let mut done = run_directories(&told.text);
+    done.retain(|run| run.join("result.json").exists());
+    Ok((code, done))
 }
 
 /// Whether all nodes of a run did their part: only then it says something of so many.
@@ -330,9 +330,9 @@ impl Shown {
 
     /// Opens the file anew, so that a network file system asks its server what is in it.
     fn look_again(&mut self, to: &mut dyn Write) -> std::io::Result<()> {
-        let folder = self.path.with_extension("look");
-        File::create(&folder)?;
-        std::fs::remove_file(&folder)?;
+        let beside = self.path.with_extension("look");
+        File::create(&beside)?;
+        std::fs::remove_file(&beside)?;
         self.file = None;
         self.forward(to)
     }
@@ -357,11 +357,11 @@ impl Shown {
     }
 }
 
-/// Where the run is, as it says itself.
-fn run_directory(messages: &str) -> Option<PathBuf> {
-    let mut lines = messages.lines().rev();
-    let path = lines.find_map(|line| line.strip_prefix("Run directory: "));
-    path.map(PathBuf::from)
+/// Where the runs are, as they say themselves.
+fn run_directories(messages: &str) -> Vec<PathBuf> {
+    let lines = messages.lines();
+    let paths = lines.filter_map(|line| line.strip_prefix("Run directory: "));
+    paths.map(PathBuf::from).collect()
 }
 
 #[cfg(test)]
@@ -386,9 +386,9 @@ mod tests {
     }
 
     #[test]
-    fn the_last_run_directory_counts() {
+    fn every_run_directory_counts() {
         let said = "Run directory: /a b\nReport: /a b/report.html\nRun directory: /c\n";
-        assert_eq!(run_directory(said), Some(PathBuf::from("/c")));
-        assert_eq!(run_directory("ERROR"), None);
+        assert_eq!(run_directories(said), ["/a b", "/c"].map(PathBuf::from));
+        assert!(run_directories("ERROR").is_empty());
     }
 }
