@@ -44,7 +44,7 @@ use crate::sampler::{self, Sampler};
 use crate::stage::Stage;
 use crate::suite::expand::DIRECTORIES;
 use crate::verify::checks::Executed;
-use directories::{create_directory, free_name, open_stage, remove_outputs, run_name};
+use directories::{create_directory, free_name, open_stage, output_path, remove_outputs, run_name};
 use journal::Journal;
 
 /// Where a run's bytes go.
@@ -207,10 +207,7 @@ pub fn run(
         began,
         config,
         stop,
-        output: config
-            .directories
-            .output
-            .join(format!("gristmill-output-{name}")),
+        output: output_path(config, &name),
         batch: AtomicU32::new(1),
         directory,
         journal,

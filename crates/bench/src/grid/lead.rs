@@ -15,7 +15,9 @@ use results::run::{Event, EventKind, JobPlan, RunDirectory, RunPlan, Time};
 use super::clocks::Clock;
 use super::{Order, Phase};
 use crate::marker::{self, Holds};
-use crate::run::directories::{create_directory, free_name, open_stage, remove_outputs, run_name};
+use crate::run::directories::{
+    create_directory, free_name, open_stage, output_path, remove_outputs, run_name,
+};
 use crate::run::{Config, Error, Outcome, Watcher, failed, now};
 use crate::stage::Stage;
 
@@ -62,10 +64,7 @@ pub fn run(
     let name = free_name(&config.directories.runs, &run_name(&config.plan.suite));
     let stage = open_stage(config)?;
     let (directory, _in_use) = create_directory(config, &name)?;
-    let output = config
-        .directories
-        .output
-        .join(format!("gristmill-output-{name}"));
+    let output = output_path(config, &name);
     let action = format!("make {}", output.display());
     let output_in_use = marker::make(&output, Holds::Output).map_err(failed(action))?;
     let began = Instant::now();

@@ -1,6 +1,6 @@
 //! The directories that a run makes, and its name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use results::run::{JobPlan, RunDirectory, RunPlan};
 
@@ -129,4 +129,10 @@ fn job_plan(plan: &Plan, job: &PlannedJob) -> JobPlan {
         options: job.options.clone(),
         node: None,
     }
+}
+
+/// Where the jobs of a run make their outputs.
+pub(crate) fn output_path(config: &Config, name: &str) -> PathBuf {
+    let folder = format!("gristmill-output-{name}");
+    config.directories.output.join(folder)
 }
