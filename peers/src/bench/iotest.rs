@@ -25,8 +25,8 @@ const KINDS: [(&str, f64); 3] = [
 /// What stands above the figures.
 pub(super) const INTRODUCTION: &str = "\
 Two streams, files of 512 MiB, pieces of 128 KiB, random data, through the page cache: one call a piece (fio:
-psync), flushed at the end of a write (fio: end_fsync), evicted before a cold read (fio: invalidate), read
-again for four seconds when cached (fio: time_based). The rates are those that each prints, of all streams
+psync), flushed at the end of a write (fio: end_fsync), evicted before a cold read (fio: invalidate); cached,
+what the write left in the page cache is read again for four seconds (fio: time_based). The rates are those that each prints, of all streams
 together, MB/s (10^6). They take turns, each round begins with the other one. All of a write goes to the page
 cache first: the time until the flush begins is the processors', and lasts longer where they are busy.";
 
@@ -139,10 +139,10 @@ fn of_fio(folder: &Path) -> Result<Rates> {
         Ok(rate.context("fio tells no rate")? / 1e6)
     };
     let write = rate("write", &["--end_fsync=1", "--fallocate=none"])?;
-    let cold = rate("read", &["--invalidate=1"])?;
-    // The cold read left the files in the page cache.
+    // As with ours, the page cache holds what the write left there: a read leaves other sizes of folios.
     let time = format!("--runtime={WARM_SECONDS}");
     let warm = rate("read", &["--invalidate=0", "--time_based", &time])?;
+    let cold = rate("read", &["--invalidate=1"])?;
     for entry in fs::read_dir(folder)? {
         fs::remove_file(entry?.path())?;
     }
