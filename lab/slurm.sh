@@ -7,12 +7,25 @@
 #   lab/slurm.sh kill FOLDER NODE         ends a node as if it had lost its power
 #   lab/slurm.sh wake FOLDER NODE         starts it again
 #   lab/slurm.sh run NODES COMMAND...     starts it, runs the command, ends it
+#
+# As root each node has a file system of its own, 64 MB in memory, at the same path on all of them: FOLDER/local.
 set -euo pipefail
 
 missing() { # packages
     for tool in slurmctld slurmd sbatch srun scontrol; do
         command -v "$tool" > /dev/null || { echo "$tool is missing: apt-get install slurm-wlm" >&2; exit 3; }
     done
+}
+
+start() { # folder, node
+    local folder=$1 node=$2
+    if [ "$(id -u)" != 0 ]; then
+        slurmd -N "$node"
+        return
+    fi
+    mkdir -p "$folder/local"
+    # shellcheck disable=SC2016
+    unshare --mount sh -c 'mount -t tmpfs -o size=64M,mode=1777 "$1" "$0/local" && exec slurmd -N "$1"' "$folder" "$node"
 }
 
 up() { # folder, nodes
@@ -57,7 +70,7 @@ PartitionName=lab Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 END
     export SLURM_CONF=$folder/slurm.conf
     slurmctld
-    for node in $(seq "$nodes"); do slurmd -N "node$node"; done
+    for node in $(seq "$nodes"); do start "$folder" "node$node"; done
     for _ in $(seq 300); do
         if [ "$(sinfo --noheader --format=%D --states=idle 2> /dev/null | head -1)" = "$nodes" ]; then
             echo "export SLURM_CONF=$SLURM_CONF"
@@ -98,7 +111,7 @@ kill_node() { # folder, node
 
 wake() { # folder, node
     export SLURM_CONF=$1/slurm.conf
-    slurmd -N "$2"
+    start "$1" "$2"
     for _ in $(seq 300); do
         case $(sinfo --noheader --Node --nodes "$2" --format=%T | head -1) in
             idle) return ;;
@@ -124,5 +137,5 @@ run() { # nodes, command
 case ${1:-} in
     up | down | wake | run) "$@" ;;
     kill) shift; kill_node "$@" ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

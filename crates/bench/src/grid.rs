@@ -6,6 +6,7 @@ pub mod clocks;
 pub mod files;
 pub mod lead;
 pub mod rank;
+pub mod series;
 pub mod slurm;
 
 use std::collections::BTreeMap;

@@ -305,6 +305,13 @@ pub struct GridArgs {
     /// Slurm's account
     #[arg(long, value_name = "NAME", requires = "nodes")]
     pub account: Option<String>,
+    /// Go on with the series that this same command began here last: numbers of nodes that were run are not run again,
+    /// and --nodes may name more
+    #[arg(long, requires = "nodes")]
+    pub resume: bool,
+    /// The folder of the series that the run is part of
+    #[arg(long, value_name = "DIR", requires = "slurm", hide = true)]
+    pub in_series: Option<PathBuf>,
     /// Another option of sbatch, such as --slurm-option=--time=2:00:00
     #[arg(
         long,

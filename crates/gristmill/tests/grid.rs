@@ -218,9 +218,12 @@ fn one_set_of_jobs_is_spread_over_nodes_that_share_inputs_and_outputs() {
     }
 }
 
-const SUITE: &str = r#"
-name = "waiting"
-title = "Jobs that wait until they are told to end"
+/// A suite of one job, in a folder of its own.
+fn write_suite(site: &Site, name: &str, program: &str) {
+    let suite = format!(
+        r#"
+name = "{name}"
+title = "One job"
 
 [launch]
 rule = "pool"
@@ -235,39 +238,55 @@ scale = 1
 data = "construction of tables"
 
 [[jobs]]
-name = "wait"
-program = "wait.sas"
+name = "one"
+program = "one.sas"
 class = "data"
-symbols.go = "GO"
 
 [[jobs.checks]]
 kind = "rows"
 dataset = "made"
 count = "10"
-"#;
+"#
+    );
+    let folder = site.path(name);
+    fs::create_dir_all(folder.join("programs")).unwrap();
+    fs::write(folder.join("suite.toml"), suite).unwrap();
+    let program = format!("{program}\ndata out.made; do i = 1 to 10; output; end; run;\n");
+    fs::write(folder.join("programs/one.sas"), program).unwrap();
+}
 
-const WAIT: &str = r"
-%macro wait;
-  %do %until (%sysfunc(fileexist(&go)));
-    data _null_; rc = sleep(50, 0.001); run;
-  %end;
-%mend;
-%wait
-data out.made; do i = 1 to 10; output; end; run;
-";
+/// A program that waits as long as a file is there, or until it is.
+fn waiting(word: &str, file: &Path) -> String {
+    format!(
+        "%macro wait;\n  %do %{word} (%sysfunc(fileexist({})));\n    data _null_; rc = sleep(50, 0.001); run;\n  \
+         %end;\n%mend;\n%wait\n",
+        file.display()
+    )
+}
 
-fn write_suite(site: &Site) {
-    for (name, text) in [
-        (
-            "waiting/suite.toml",
-            SUITE.replace("GO", &site.path("go").display().to_string()),
-        ),
-        ("waiting/programs/wait.sas", WAIT.to_owned()),
-    ] {
-        let path = site.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+/// What each node has for itself, at the same path on all of them.
+fn local() -> PathBuf {
+    let local = PathBuf::from(std::env::var_os("SLURM_LAB_FOLDER").unwrap()).join("local");
+    assert!(
+        local.exists(),
+        "nodes have file systems of their own only as root"
+    );
+    local
+}
+
+/// Runs a command of the shell on a node.
+fn on_node(node: &str, command: &str) {
+    let mut srun = Command::new("srun");
+    srun.args([
+        "--nodes=1",
+        "--ntasks=1",
+        "--nodelist",
+        node,
+        "sh",
+        "-c",
+        command,
+    ]);
+    assert!(srun.status().unwrap().success(), "{node}: {command}");
 }
 
 /// Waits until jobs run on so many nodes.
@@ -295,7 +314,7 @@ fn lab(what: &str, node: &str) {
 #[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4"]
 fn a_node_that_dies_is_told_and_the_others_go_on() {
     let site = Site::new();
-    write_suite(&site);
+    write_suite(&site, "waiting", &waiting("until", &site.path("go")));
     let run = site
         .command(&["run", "./waiting", "--slurm", "--nodes", "3,2"])
         .stdout(Stdio::piped())
@@ -337,4 +356,116 @@ fn a_node_that_dies_is_told_and_the_others_go_on() {
     }
     let told = "node3 did not end the phase launch";
     assert!(said.contains(told), "{said}");
+    // What was done is kept; what was not is run, and more.
+    let again = site.output(&[
+        "run",
+        "./waiting",
+        "--slurm",
+        "--nodes",
+        "1,2,3",
+        "--resume",
+    ]);
+    let said = format!("{}{}", text(&again.stdout), text(&again.stderr));
+    let nodes = |run: &RunDirectory| run.plan().unwrap().nodes.len();
+    let made: Vec<usize> = site.runs("waiting").iter().map(nodes).collect();
+    assert_eq!(made, [3, 2, 1, 3], "{said}");
+    assert!(said.contains("2 nodes: kept from before"), "{said}");
+    let table = said.rfind("Growth with the nodes").expect(&said);
+    assert!(said[table..].contains("run times"), "{said}");
+    // Runs on more nodes are held against the one on the fewest before.
+    let last = site.runs("waiting").pop().unwrap();
+    let base = last.plan().unwrap().series.unwrap().base.unwrap();
+    assert_eq!(base.nodes, 1);
+    let verdict = last.result().unwrap().expect("it is complete").verdict;
+    let growth = verdict
+        .requirements
+        .iter()
+        .find(|one| one.id == "growth")
+        .unwrap();
+    assert!(growth.value.is_some(), "{growth:?}");
+    assert!(last.path().join("../").read_dir().unwrap().any(|entry| {
+        let folder = entry.unwrap();
+        folder.file_name().to_string_lossy().starts_with("series-")
+            && folder.path().join("growth.html").exists()
+    }));
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4"]
+fn only_a_series_of_the_same_command_is_gone_on_with() {
+    let site = Site::new();
+    write_suite(&site, "waiting", "");
+    let output = site.output(&["run", "./waiting", "--slurm", "--nodes", "1", "--resume"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("no series of this command"), "{said}");
+}
+
+/// A run of a suite of one job on three nodes, on the second of which something was done before; its result and
+/// what was said.
+fn with_second_spoiled(site: &Site, spoil: &str, more: &[&str]) -> (Output, RunResult, String) {
+    on_node("node2", spoil);
+    let arguments = ["run", "./spoiled", "--slurm", "--nodes", "3"];
+    let output = site.output(&[&arguments, more].concat());
+    on_node("node2", &format!("rm -r {}/*", local().display()));
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    let runs = site.runs("spoiled");
+    assert_eq!(runs.len(), 1, "{said}");
+    (output, result(&runs[0]), said)
+}
+
+/// That the other nodes' jobs ended well, and what became of the second's.
+fn only_the_second_failed(result: &RunResult, said: &str) -> results::run::JobResult {
+    let (second, others): (Vec<_>, Vec<_>) =
+        result.jobs.iter().partition(|job| job.node == "node2");
+    assert_eq!((second.len(), others.len()), (1, 2), "{said}");
+    for job in others {
+        assert_eq!(
+            (job.exit, job.verified),
+            (Some(0), Some(true)),
+            "{job:?}\n{said}"
+        );
+    }
+    let done: Vec<u32> = result.nodes.iter().map(|node| node.done).collect();
+    assert_eq!(done, [1, 0, 1], "{said}");
+    second[0].clone()
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4, as root"]
+fn a_full_work_of_one_node_is_told_and_the_others_go_on() {
+    let site = Site::new();
+    // 16 MB of WORK.
+    write_suite(
+        &site,
+        "spoiled",
+        "data big; do i = 1 to 2000000; output; end; run;",
+    );
+    let work = local().join("work").display().to_string();
+    let fill = format!(
+        "dd if=/dev/zero of={}/fill bs=1M count=58 status=none",
+        local().display()
+    );
+    let (output, result, said) = with_second_spoiled(&site, &fill, &["--work", &work]);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let job = only_the_second_failed(&result, &said);
+    let error = job.error.expect("the log's first ERROR");
+    assert!(error.contains("No space left"), "{error}");
+    assert!(said.contains("No space left"), "{said}");
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4, as root"]
+fn a_job_that_hangs_on_one_node_is_ended_and_told() {
+    let site = Site::new();
+    let hang = local().join("hang");
+    write_suite(&site, "spoiled", &waiting("while", &hang));
+    let touch = format!("touch {}", hang.display());
+    let (output, result, said) = with_second_spoiled(&site, &touch, &["--wall-limit", "15s"]);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let job = only_the_second_failed(&result, &said);
+    assert!(
+        job.error.is_some_and(|error| error.contains("wall limit")),
+        "{said}"
+    );
 }

@@ -11,6 +11,7 @@ mod jobs;
 mod latency;
 mod number;
 mod panels;
+mod scaling;
 mod script;
 mod series;
 mod tables;
@@ -99,11 +100,12 @@ const NOTICES: &str = concat!(
      \"Source\". Licensed under the SIL Open Font License, Version 1.1 (http://scripts.sil.org/OFL)."
 );
 
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("tables.html", include_str!("../templates/tables.html")),
     ("run.html", include_str!("../templates/run.html")),
     ("findings.html", include_str!("../templates/findings.html")),
     ("chart.html", include_str!("../templates/chart.html")),
+    ("scaling.html", include_str!("../templates/scaling.html")),
     ("series.html", include_str!("../templates/series.html")),
     ("table.html", include_str!("../templates/table.html")),
     (
@@ -178,6 +180,7 @@ pub fn comparison(comparison: &Comparison, tables: &[Table]) -> String {
         sides => comparison.sides,
         headline => headline,
         statements => statements.collect::<Vec<_>>(),
+        scaling => comparison.growth.as_ref().map(scaling::figures),
         against => comparison::against(comparison),
         differences => comparison.differences,
         tables => tables.iter().map(comparison::printed).collect::<Vec<_>>(),

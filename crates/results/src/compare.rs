@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::growth::{Growth, growth};
 use crate::run::JobResult;
 use crate::statistics::ratio::{Finding, Ratio, ratio};
 use crate::subject::{Figures, Subject};
@@ -41,6 +42,9 @@ pub struct Comparison {
     pub aggregate: Vec<Compared>,
     /// What the audits of the sides' nodes say differently; empty if fewer than two were audited.
     pub findings: Vec<FindingDiffers>,
+    /// How run times and throughput grow, if the runs are on several numbers of nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
     /// What it comes to, a sentence each, the most important first.
     pub statements: Vec<String>,
     /// What makes the sides differ beside storage, and what else calls for care, a sentence each.
@@ -85,7 +89,9 @@ pub fn compare(sides: &[Side]) -> Comparison {
     let jobs = jobs(sides, &all);
     let aggregate = aggregate(&all);
     let findings = audits::differing(sides);
+    let runs: Vec<Subject> = sides.iter().flat_map(|side| side.runs.clone()).collect();
     let mut comparison = Comparison {
+        growth: growth(&runs),
         sides: sides
             .iter()
             .zip(&all)

@@ -10,6 +10,7 @@ pub mod assemble;
 pub mod audit;
 pub mod bundle;
 pub mod compare;
+pub mod growth;
 pub mod log;
 pub mod measurement;
 pub mod node;

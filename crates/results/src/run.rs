@@ -131,20 +131,33 @@ pub struct RunPlan {
 /// The place of a run in a series that one command made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// Name of the series: that of its first run.
+    /// Name of the series: that of its first run, or of the folder of what was submitted.
     pub name: String,
-    /// `repeat`: the same again. `ladder`: rising load. `option`: values of an option in turn.
+    /// `repeat`: the same again. `ladder`: rising load. `option`: values of an option in turn. `nodes`: growing
+    /// numbers of nodes.
     pub kind: String,
     /// Place in the series, from 1.
     pub index: u32,
     /// Runs in the series.
     pub of: u32,
-    /// Load of a rung, as it was asked for.
+    /// Load of a rung, as it was asked for; nodes of a series of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<u64>,
     /// The option whose values are compared, with the one of this run: `FILELOCKS=FAIL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<String>,
+    /// What was measured on the fewest nodes before, in a series of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<SeriesBase>,
+}
+
+/// What a run on more nodes is held against.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SeriesBase {
+    /// Nodes.
+    pub nodes: u32,
+    /// Mean elapsed time of the jobs, seconds; absent if none ended.
+    pub real_mean_s: Option<f64>,
 }
 
 /// The pace of a run's steps.
@@ -471,6 +484,12 @@ pub struct NodeResult {
     /// How far off that may be, seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_uncertainty_s: Option<f64>,
+    /// The node that is the same machine, if an earlier one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_host_as: Option<String>,
+    /// The nodes that read its outputs back; another than itself proves that others see what it wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verified_by: Vec<String>,
 }
 
 /// Something that happened on a node beside the run, with its limit if there is one.

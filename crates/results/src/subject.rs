@@ -243,6 +243,15 @@ fn cautions(plan: &RunPlan, result: &RunResult) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let shared = result
+        .nodes
+        .iter()
+        .filter(|node| node.same_host_as.is_some())
+        .count();
+    if shared > 0 {
+        let all = result.nodes.len();
+        found.push(format!("its {all} nodes are {} machines", all - shared));
+    }
     let disturbed = result.disturbance.iter().filter(|one| one.exceeded);
     found.extend(disturbed.map(|one| format!("disturbed: {}", one.statement)));
     found

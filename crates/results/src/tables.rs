@@ -5,6 +5,7 @@
 
 mod audits;
 mod channels;
+mod growth;
 mod jobs;
 pub mod logs;
 mod nodes;
@@ -19,6 +20,7 @@ use crate::table::Table;
 
 pub use audits::audits;
 pub use channels::{calibration, channels, totals};
+pub use growth::growth;
 pub(crate) use jobs::time_unit;
 pub use jobs::{drift, failed_operations, job_details, job_runtimes};
 pub use nodes::nodes;

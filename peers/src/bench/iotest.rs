@@ -26,9 +26,10 @@ const KINDS: [(&str, f64); 3] = [
 pub(super) const INTRODUCTION: &str = "\
 Two streams, files of 512 MiB, pieces of 128 KiB, random data, through the page cache: one call a piece (fio:
 psync), flushed at the end of a write (fio: end_fsync), evicted before a cold read (fio: invalidate); cached,
-what the write left in the page cache is read again for four seconds (fio: time_based). The rates are those that each prints, of all streams
-together, MB/s (10^6). They take turns, each round begins with the other one. All of a write goes to the page
-cache first: the time until the flush begins is the processors', and lasts longer where they are busy.";
+what the write left in the page cache is read again for four seconds (fio: time_based). The rates are those
+that each prints, of all streams together, MB/s (10^6). They take turns, each round begins with the other one.
+All of a write goes to the page cache first: the time until the flush begins is the processors', and lasts
+longer where they are busy.";
 
 /// The rates of a round, by kind.
 type Rates = [f64; KINDS.len()];

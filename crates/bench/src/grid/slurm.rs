@@ -307,6 +307,32 @@ impl Submitted {
     }
 }
 
+/// Whether Slurm still has a job that waits or runs.
+pub fn is_queued(id: &str) -> io::Result<bool> {
+    let mut command = Command::new("squeue");
+    command.args(["--noheader", "--format=%T", "--jobs", id]);
+    let output = command
+        .output()
+        .map_err(|error| not_started("squeue", &error))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Of jobs that ended a while ago it knows nothing any more.
+    if !output.status.success() && !said.contains("Invalid job id") {
+        return Err(io::Error::other(format!("squeue: {}", said.trim())));
+    }
+    let states = String::from_utf8_lossy(&output.stdout);
+    let gone = [
+        "COMPLETED",
+        "CANCELLED",
+        "FAILED",
+        "TIMEOUT",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+    ];
+    Ok(states
+        .split_whitespace()
+        .any(|state| !gone.contains(&state)))
+}
+
 /// Takes a job that waits out of the queue, and asks the processes of one that runs to end, as an interrupt does.
 fn cancel(id: &str) -> io::Result<()> {
     for how in [&["--state=PENDING"][..], &["--batch", "--signal=TERM"]] {
@@ -315,12 +341,6 @@ fn cancel(id: &str) -> io::Result<()> {
         status.map_err(|error| not_started("scancel", &error))?;
     }
     Ok(())
-}
-
-/// Where the output of a submitted run goes, below the folder of run directories.
-pub fn output_paths(runs: &Path, name: &str) -> (PathBuf, PathBuf) {
-    let of = |ending: &str| runs.join(format!("{name}.{ending}"));
-    (of("out"), of("err"))
 }
 
 #[cfg(test)]

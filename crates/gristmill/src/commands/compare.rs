@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use results::assemble::assemble;
-use results::compare::{Side, compare};
+use results::compare::{Comparison, Side, compare};
 use results::reference;
 use results::run::RunDirectory;
 use results::subject::Subject;
@@ -46,19 +46,34 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// How runs on different numbers of nodes compare, in the forms of the Isilon paper.
-pub fn growth(runs: &[PathBuf]) -> Result<String> {
-    let subjects = runs
-        .iter()
-        .map(|path| subject(path))
-        .collect::<Result<Vec<Subject>>>()?;
-    let wanted = ["scalability", "slowest-per-node"];
-    let tables = tables::of_several(&subjects).into_iter();
-    let texts: Vec<String> = tables
-        .filter(|table| wanted.contains(&&*table.id))
-        .map(|table| report::table::text(&table))
-        .collect();
-    Ok(texts.join("\n"))
+/// What runs on several numbers of nodes show.
+pub struct Grown {
+    /// All figures.
+    pub comparison: Comparison,
+    /// For the terminal: what it comes to, and tables, those of the Isilon paper among them.
+    pub text: String,
+    /// The same as a page.
+    pub page: String,
+}
+
+/// How runs on several numbers of nodes compare; a side for each number.
+pub fn growth(sides: &[Side]) -> Grown {
+    let comparison = compare(sides);
+    let runs: Vec<Subject> = sides.iter().flat_map(|side| side.runs.clone()).collect();
+    let of_paper = [tables::scalability(&runs), tables::slowest(&runs)];
+    let mut tables: Vec<Table> = comparison.growth.iter().map(tables::growth).collect();
+    tables.extend(of_paper.into_iter().flatten());
+    let found = comparison.growth.iter();
+    let mut said: Vec<&String> = found.flat_map(|growth| &growth.statements).collect();
+    said.extend(&comparison.differences);
+    let said: Vec<String> = said.iter().map(|text| format!("  - {text}")).collect();
+    let texts: Vec<String> = tables.iter().map(report::table::text).collect();
+    let page = report::page::comparison(&comparison, &tables);
+    Grown {
+        text: format!("{}\n{}", texts.join("\n"), said.join("\n")),
+        page,
+        comparison,
+    }
 }
 
 /// The first run of a side under the side's name.
@@ -84,12 +99,17 @@ fn side(text: &str) -> Result<Side> {
     } else {
         text.split(',').map(PathBuf::from).collect()
     };
+    of_runs(&paths, None)
+}
+
+/// A side of runs, named by the first of them unless it has a name.
+pub fn of_runs(paths: &[PathBuf], name: Option<String>) -> Result<Side> {
     let runs = paths
         .iter()
         .map(|path| subject(path))
         .collect::<Result<Vec<Subject>>>()?;
     Ok(Side {
-        label: label(&paths, &runs),
+        label: name.unwrap_or_else(|| label(paths, &runs)),
         runs,
     })
 }

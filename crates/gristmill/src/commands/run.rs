@@ -3,6 +3,7 @@
 mod ceiling;
 mod dry_run;
 mod grid;
+mod submit;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +36,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     check_engine(args)?;
     let directories = directories(args)?;
     if !args.grid.nodes.is_empty() {
-        return grid::submit(args, &suite, &directories);
+        return submit::submit(args, &suite, &directories);
     }
     let stop = stop_on_signals()?;
     let allocated = match grid::place(args, &suite, &directories, &stop)? {
@@ -173,6 +174,7 @@ impl Rung {
             of,
             load: self.load(),
             option: self.option(),
+            base: None,
         }
     }
 

@@ -51,3 +51,46 @@ fn ratios_have_their_place_and_their_finding() {
         });
     }
 }
+
+/// A run on so many nodes, of storage that gives 45 MB/s and nodes that ask for 10 each.
+fn on(nodes: u32) -> Side {
+    let mut side = side(&format!("{nodes} nodes"), &[1.0, 1.02]);
+    let asked = f64::from(nodes) * 10.0;
+    for run in &mut side.runs {
+        run.nodes = Some(nodes);
+        run.figures.mb_per_s = Some(asked.min(45.0));
+        run.figures.real_mean_s = Some(100.0 * (asked / 45.0).max(1.0));
+    }
+    side
+}
+
+#[test]
+fn growth_is_drawn_beside_the_ideal_line() {
+    let comparison = compare(&[1, 2, 4, 8, 12].map(on));
+    let text = page::comparison(&comparison, &comparison.tables());
+    for (size, scheme) in [((1280, 900), "light"), ((390, 844), "dark")] {
+        check_page(&text, size, scheme, |browser| {
+            assert_eq!(browser.run(CONTRAST), json!([]), "{scheme}");
+            let over =
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            assert_eq!(browser.run(over), json!(0));
+            // Throughput lies on the ideal line to four nodes, and below it from eight on.
+            let on_the_line = "(() => {
+                const points = name => document.querySelector('#growth-of-throughput .' + name)
+                    .getAttribute('points').split(' ').map(point => point.split(',').map(Number));
+                const ideal = points('ideal');
+                return points('measured').map(([x, y], at) => [x === ideal[at][0], y <= ideal[at][1]]); })()";
+            let wanted = [true, true, true, false, false].map(|follows| (true, follows));
+            assert_eq!(browser.run(on_the_line), json!(wanted));
+            // The knee stands where 4.5 nodes would, between four and eight.
+            let knee = "(() => {
+                const place = (name, what) => Number(document.querySelector('#growth-of-throughput ' + name)
+                    .getAttribute(what));
+                const dots = [...document.querySelectorAll('#growth-of-throughput circle')]
+                    .map(dot => dot.cx.baseVal.value);
+                const at = place('line.knee', 'x1');
+                return Math.abs((at - dots[2]) / (dots[3] - dots[2]) - 0.125) < 0.02; })()";
+            assert_eq!(browser.run(knee), json!(true));
+        });
+    }
+}

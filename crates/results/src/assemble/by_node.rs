@@ -1,5 +1,7 @@
 //! What each node of a run on several did.
 
+use std::collections::BTreeSet;
+
 use crate::node::NodeRecord;
 use crate::run::{Event, EventKind, JobResult, NodeResult};
 
@@ -28,9 +30,22 @@ pub(super) fn results(
             start_late_s: started.and_then(|event| event.late_s),
             clock_offset_s: record.and_then(|record| record.clock_offset_s),
             clock_uncertainty_s: record.and_then(|record| record.clock_uncertainty_s),
+            same_host_as: record.and_then(|record| record.same_host_as.clone()),
+            verified_by: verified_by(&own, events),
         }
     };
     names.iter().filter(|_| names.len() > 1).map(of).collect()
+}
+
+/// Where outputs of these jobs were verified.
+fn verified_by(jobs: &[&JobResult], events: &[Event]) -> Vec<String> {
+    let names: BTreeSet<&str> = jobs.iter().map(|job| &*job.name).collect();
+    let verified = events.iter().filter(|event| {
+        let job = event.job.as_deref();
+        event.event == EventKind::JobVerified && job.is_some_and(|job| names.contains(job))
+    });
+    let nodes: BTreeSet<&String> = verified.filter_map(|event| event.node.as_ref()).collect();
+    nodes.into_iter().cloned().collect()
 }
 
 fn count(number: usize) -> u32 {
@@ -59,9 +74,11 @@ fn rate(jobs: &[&JobResult]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Time;
 
     fn job(node: &str, launched_s: f64, real_s: Option<f64>) -> JobResult {
         JobResult {
+            name: format!("{node}-{launched_s}"),
             node: node.to_owned(),
             launched_s: Some(launched_s),
             real_s,
@@ -81,7 +98,21 @@ mod tests {
             job("b", 0.0, Some(3.0)),
             job("b", 0.0, None),
         ];
-        let found = results(&names, &jobs, &[], &[]);
+        let verified = |job: &str, node: &str| Event {
+            job: Some(job.to_owned()),
+            node: Some(node.to_owned()),
+            ..Event::new(Time::default(), EventKind::JobVerified)
+        };
+        let events = [
+            verified("a-0", "b"),
+            verified("a-2", "b"),
+            verified("b-0", "a"),
+        ];
+        let found = results(&names, &jobs, &[], &events);
+        assert_eq!(
+            (&*found[0].verified_by, &*found[1].verified_by),
+            (&names[1..], &names[..1])
+        );
         assert_eq!((found[0].jobs, found[0].done), (2, 2));
         assert_eq!(found[0].real_mean_s, Some(4.0));
         assert_eq!(found[0].mb_per_s, Some(10.0));

@@ -2,13 +2,19 @@
 
 use crate::statistics::ratio::{Finding, Ratio};
 use crate::table::{Cell, Column, Table, Unit};
-use crate::tables::time_unit;
+use crate::tables::{self, time_unit};
 
 use super::{Compared, Comparison};
 
 /// What it comes to.
 pub(super) fn statements(comparison: &Comparison) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut all: Vec<String> = Vec::new();
+    all.extend(
+        comparison
+            .growth
+            .iter()
+            .flat_map(|growth| growth.statements.clone()),
+    );
     for (at, side) in comparison.sides.iter().enumerate().skip(1) {
         all.extend(headline(comparison, at));
         all.extend(jobs(comparison, at, &side.label));
@@ -101,7 +107,7 @@ fn jobs(comparison: &Comparison, side: usize, label: &str) -> Option<String> {
 }
 
 impl Comparison {
-    /// As tables: all jobs together, and by job.
+    /// As tables: growth with the nodes, all jobs together, and by job.
     pub fn tables(&self) -> Vec<Table> {
         let mut all = vec![
             self.table(
@@ -120,6 +126,9 @@ impl Comparison {
             ));
         }
         all.extend(self.audits());
+        if let Some(growth) = &self.growth {
+            all.insert(0, tables::growth(growth));
+        }
         all
     }
 

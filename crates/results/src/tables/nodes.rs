@@ -18,6 +18,7 @@ pub fn nodes(result: &RunResult) -> Option<Table> {
             ("Began late", Unit::Microseconds),
             ("Clock ahead", Unit::Microseconds),
             ("known to", Unit::Microseconds),
+            ("Read back by", Unit::Text),
         ],
     );
     let microseconds = |seconds: Option<f64>| Cell::from(seconds.map(|seconds| seconds * 1e6));
@@ -32,6 +33,10 @@ pub fn nodes(result: &RunResult) -> Option<Table> {
             microseconds(node.start_late_s),
             microseconds(node.clock_offset_s),
             microseconds(node.clock_uncertainty_s),
+            match &*node.verified_by {
+                [] => Cell::Absent,
+                nodes => Cell::text(nodes.join(", ")),
+            },
         ]);
     }
     let rates: Option<Vec<f64>> = result.nodes.iter().map(|node| node.mb_per_s).collect();

@@ -12,6 +12,7 @@ use crate::run::{
     RunPlan, SustainedPeak, Verdict,
 };
 use crate::sample::Sample;
+use crate::subject::Figures;
 use crate::thresholds::{Measure, Thresholds};
 
 use super::{Evidence, Measured, judge, limit, relief};
@@ -81,6 +82,7 @@ fn evidence(facts: &Facts<'_>) -> Evidence {
     let mut doubts: Vec<String> = incomplete(facts).into_iter().collect();
     if !plan.demonstration {
         doubts.extend(unproven(facts));
+        doubts.extend(one_machine(facts.nodes));
         doubts.extend(beyond_limits(facts.disturbances));
     }
     let mut limited_by = limit::of_run(facts.samples, facts.channels, facts.nodes);
@@ -109,10 +111,7 @@ fn measures(facts: &Facts<'_>, limited_by: Option<&Limit>) -> BTreeMap<Measure, 
         (Measure::TimeInIo, time_in_io(facts)),
         (Measure::Elongation, elongation(facts)),
         (Measure::Spread, spread(facts)),
-        (
-            Measure::Growth,
-            Measured::absent("one number of nodes was run"),
-        ),
+        (Measure::Growth, growth(facts)),
         (Measure::MetadataLatency, longest_of_class(facts, "latency")),
         (Measure::Response, response(facts)),
     ]);
@@ -263,6 +262,23 @@ fn unpaced(plan: &RunPlan) -> Option<String> {
          share of their time"
             .to_owned()
     })
+}
+
+/// Mean elapsed time over that on the fewest nodes of a series.
+fn growth(facts: &Facts<'_>) -> Measured {
+    let base = facts
+        .plan
+        .series
+        .as_ref()
+        .and_then(|series| series.base.as_ref());
+    let Some(base) = base else {
+        return Measured::absent("no run on fewer nodes was made before, in the same series");
+    };
+    let mean_s = Figures::of_jobs(facts.jobs).real_mean_s;
+    match (mean_s, base.real_mean_s.filter(|seconds| *seconds > 0.0)) {
+        (Some(mean_s), Some(base_s)) => Measured::of(mean_s / base_s),
+        _ => Measured::absent(format!("no job ended, here or on {} nodes", base.nodes)),
+    }
 }
 
 fn cpu_real(facts: &Facts<'_>) -> Measured {
@@ -523,6 +539,21 @@ fn unproven(facts: &Facts<'_>) -> Option<String> {
         return None;
     };
     Some(reason.to_owned())
+}
+
+/// Nodes that are one machine share its cache, its network and its processors.
+fn one_machine(nodes: &[NodeRecord]) -> Option<String> {
+    let shared = nodes
+        .iter()
+        .filter(|node| node.same_host_as.is_some())
+        .count();
+    (shared > 0).then(|| {
+        format!(
+            "{} nodes are {} machines: what one of them wrote, another may have read from the same cache",
+            nodes.len(),
+            nodes.len() - shared
+        )
+    })
 }
 
 /// Jobs that could run at once.

@@ -13,7 +13,7 @@ use super::{Beside, FILE_SYSTEMS, MODELS, WANTED};
 /// What stands above the figures.
 pub(in super::super) const INTRODUCTION: &str = "\
 Two jobs of the suite `demand-calibration` at a time, as a run starts them on one core of two threads: 7,000
-temporary files and 100 permanent data sets each, steps recorded, rows hashed, unpaced. Each job ran once under
+temporary files and 100 permanent data sets each, steps recorded, outputs hashed, unpaced. Each job ran once under
 `strace -f` before; the replay makes the calls that it made below the file system's directory again, in
 the same order, with the same names, offsets and lengths, and compares what they answer. It reads into and writes from
 one buffer of each process, computes nothing, and its time begins when the recorded calls lie in memory. The

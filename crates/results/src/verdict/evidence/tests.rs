@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::run::{JobPlan, Time};
+use crate::run::{JobPlan, Series, SeriesBase, Time};
 
 fn plan() -> RunPlan {
     RunPlan {
@@ -109,6 +109,15 @@ fn verdict(
     events: &[Event],
     disturbances: &[Disturbance],
 ) -> Verdict {
+    verdict_of(plan, jobs, aggregate, (events, disturbances, &[]))
+}
+
+fn verdict_of(
+    plan: &RunPlan,
+    jobs: &[JobResult],
+    aggregate: &Aggregate,
+    (events, disturbances, nodes): (&[Event], &[Disturbance], &[NodeRecord]),
+) -> Verdict {
     // Half of a sort's bytes are permanent data.
     let bytes = aggregate
         .mb_per_s_flushed
@@ -127,7 +136,7 @@ fn verdict(
         aggregate,
         events,
         samples: &[],
-        nodes: &[],
+        nodes,
         sustained: None,
         disturbances,
     };
@@ -351,4 +360,55 @@ fn a_disturbed_run_shows_nothing() {
     let verdict = verdict(&plan(), &[job()], &aggregate(), &[], &[disturbance]);
     assert_eq!(verdict.result, "inconclusive");
     assert!(verdict.reason.contains("took 9 s"), "{}", verdict.reason);
+}
+
+#[test]
+fn nodes_that_are_one_machine_show_nothing() {
+    let node = |name: &str, same: Option<&str>| NodeRecord {
+        node: name.to_owned(),
+        same_host_as: same.map(str::to_owned),
+        ..NodeRecord::default()
+    };
+    let (plan, jobs, all) = (plan(), [job()], aggregate());
+    let of = |same| {
+        let nodes = [node("a", None), node("b", same)];
+        verdict_of(&plan, &jobs, &all, (&[], &[], &nodes))
+    };
+    assert_eq!(of(None).result, "pass");
+    let one = of(Some("a"));
+    assert_eq!(one.result, "inconclusive");
+    assert!(
+        one.reason.contains("2 nodes are 1 machines"),
+        "{}",
+        one.reason
+    );
+}
+
+#[test]
+fn run_times_are_held_against_those_on_fewer_nodes() {
+    let growth = |base_s: Option<Option<f64>>| {
+        let base = base_s.map(|real_mean_s| SeriesBase {
+            nodes: 1,
+            real_mean_s,
+        });
+        let plan = RunPlan {
+            saturating: false,
+            series: Some(Series {
+                base,
+                ..Series::default()
+            }),
+            ..plan()
+        };
+        let verdict = verdict(&plan, &[job()], &aggregate(), &[], &[]);
+        let found = verdict
+            .requirements
+            .into_iter()
+            .find(|one| one.id == "growth");
+        let found = found.unwrap();
+        (found.value, found.result)
+    };
+    assert_eq!(growth(Some(Some(0.8))), (Some(1.25), "fail".to_owned()));
+    assert_eq!(growth(Some(Some(0.95))).1, "pass");
+    assert_eq!(growth(Some(None)), (None, "not_shown".to_owned()));
+    assert_eq!(growth(None), (None, "not_shown".to_owned()));
 }

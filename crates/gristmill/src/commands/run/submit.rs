@@ -1,0 +1,347 @@
+//! `gristmill run --slurm --nodes 1,2,4`: a run for each number of nodes, submitted one after the other, and what they
+//! show together.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use bench::grid::series::{Part, Series, is_whole};
+use bench::grid::slurm::{self, Submission};
+use bench::run::Directories;
+use bench::suite::Suite;
+use results::run::RunDirectory;
+
+use super::{exit_of, stop_on_signals};
+use crate::cli::RunArgs;
+use crate::commands::{compare, report};
+use crate::exit::Exit;
+use crate::ui;
+
+/// How long the end of a run's output is waited for, seconds.
+const PATIENCE_S: u32 = 60;
+
+/// Flags that are for the submission, each with a value.
+const OF_SUBMISSION: [&str; 4] = ["--nodes", "--partition", "--account", "--slurm-option"];
+
+/// Submits a run for each number of nodes, and says what they show together.
+pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Result<Exit> {
+    let stop = stop_on_signals()?;
+    let mut series = begun(args, suite, directories)?;
+    ui::say(&format!("Series: {}", series.folder().display()));
+    for nodes in &args.grid.nodes {
+        let part = series.part(*nodes);
+        series.note(part).context("failed to keep the series")?;
+    }
+    let mut exit = Exit::Good;
+    for nodes in &args.grid.nodes {
+        let explain = || format!("failed to run on {nodes} nodes");
+        let part = done_before(series.part(*nodes), &series)?;
+        exit = exit.and(if part.runs.is_empty() {
+            submitted(args, &mut series, part, &stop).with_context(explain)?
+        } else {
+            ui::say(&format!("{nodes} nodes: kept from before"));
+            series.note(part.clone()).with_context(explain)?;
+            of_results(&part.runs)?
+        });
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Exit::Interrupted);
+        }
+    }
+    tell(args, &series)?;
+    Ok(exit)
+}
+
+/// The series: a new one, or with --resume that of the same command.
+fn begun(args: &RunArgs, suite: &Suite, directories: &Directories) -> Result<Series> {
+    let given = without_submission(std::env::args_os().skip(1));
+    let words: Vec<String> = given
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let from = std::env::current_dir().context("failed to find the current directory")?;
+    let runs = &directories.runs;
+    if !args.grid.resume {
+        return Series::create(runs, suite.text.name.get_ref(), words, from)
+            .with_context(|| format!("failed to begin a series in {}", runs.display()));
+    }
+    let found = Series::find(runs, &words, &from)
+        .with_context(|| format!("failed to look for the series in {}", runs.display()))?;
+    found.with_context(|| {
+        format!(
+            "--resume: {} holds no series of this command from this directory (only --nodes, --partition, --account and \
+             --slurm-option may differ); leave --resume out to begin one",
+            runs.display()
+        )
+    })
+}
+
+/// A part with the runs that its last job left, if it was ended while nobody waited.
+fn done_before(mut part: Part, series: &Series) -> Result<Part> {
+    let Some(job) = part.job.clone().filter(|_| part.runs.is_empty()) else {
+        return Ok(part);
+    };
+    if slurm::is_queued(&job).context("failed to ask Slurm for its jobs")? {
+        bail!(
+            "--resume: Slurm job {job} of this series, on {} nodes, still waits or runs; repeat this when it has ended, \
+             or end it: scancel {job}",
+            part.nodes
+        );
+    }
+    let (_, messages) = series.outputs(&part);
+    let told = std::fs::read_to_string(&messages).unwrap_or_default();
+    part.runs = whole(run_directories(&told))?;
+    Ok(part)
+}
+
+/// Those in which every node did its part; the others are told.
+fn whole(runs: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
+    let mut kept = Vec::new();
+    for run in runs {
+        if is_whole(&run)? {
+            kept.push(run);
+        } else {
+            ui::say(&format!(
+                "{}: a node was lost, or the run was cut short; it does not count in the tables of growth",
+                run.display()
+            ));
+        }
+    }
+    Ok(kept)
+}
+
+fn of_results(runs: &[PathBuf]) -> Result<Exit> {
+    let mut exit = Exit::Good;
+    for run in runs {
+        let result = RunDirectory::open(run).result()?;
+        exit = exit.and(result.map_or(Exit::NoAnswer, |result| exit_of(&result.verdict)));
+    }
+    Ok(exit)
+}
+
+/// Submits a part and waits for it.
+fn submitted(
+    args: &RunArgs,
+    series: &mut Series,
+    mut part: Part,
+    stop: &AtomicBool,
+) -> Result<Exit> {
+    part.attempts += 1;
+    part.job = None;
+    let (output, messages) = series.outputs(&part);
+    let submission = Submission {
+        nodes: part.nodes,
+        options: options(args),
+        command: command(series)?,
+        output,
+        messages,
+    };
+    let (code, done) = carried_out(&submission, series, &mut part, stop)?;
+    let had_result = !done.is_empty();
+    part.runs = whole(done)?;
+    series.note(part.clone())?;
+    // Without a result the code is Slurm's and not the run's: of a node that failed, a time limit.
+    let own = code.and_then(Exit::of_code).filter(|_| had_result);
+    if own.is_none() && !stop.load(Ordering::Relaxed) {
+        ui::say(&format!(
+            "ERROR: the run on {} nodes has no result; see {} and Slurm's account of the job",
+            part.nodes,
+            submission.messages.display()
+        ));
+    }
+    Ok(own.unwrap_or(Exit::CouldNotRun))
+}
+
+/// Submits a run and passes on what it says. Returns its exit code and those run directories that have a result:
+/// several with `--repeat`.
+fn carried_out(
+    submission: &Submission,
+    series: &mut Series,
+    part: &mut Part,
+    stop: &AtomicBool,
+) -> Result<(Option<i32>, Vec<PathBuf>)> {
+    let submitted = submission.submit()?;
+    part.job = Some(submitted.id.clone());
+    series.note(part.clone())?;
+    ui::say(&format!(
+        "{} nodes: Slurm job {}",
+        submission.nodes, submitted.id
+    ));
+    let mut shown = Shown::new(&submission.output);
+    let mut told = Shown::new(&submission.messages);
+    let code = submitted.wait(stop, || {
+        told.forward(&mut std::io::stderr())?;
+        shown.forward(&mut std::io::stdout())
+    })?;
+    // What was written last may not be seen at once on a file system that nodes share.
+    for _ in 0..PATIENCE_S {
+        shown.look_again(&mut std::io::stdout())?;
+        told.look_again(&mut std::io::stderr())?;
+        if !run_directories(&told.text).is_empty() || stop.load(Ordering::Relaxed) {
+            break;
+        }
+        thread::sleep(Duration::from_secs(1));
+    }
+    let mut done = run_directories(&told.text);
+    done.retain(|run| run.join("result.json").exists());
+    Ok((code, done))
+}
+
+/// What runs on several numbers of nodes show together.
+fn tell(args: &RunArgs, series: &Series) -> Result<()> {
+    let mut parts: Vec<&Part> = series
+        .parts()
+        .iter()
+        .filter(|part| !part.runs.is_empty())
+        .collect();
+    if parts.len() < 2 {
+        return Ok(());
+    }
+    parts.sort_by_key(|part| part.nodes);
+    let sides = parts.iter().map(|part| {
+        let label = format!("{} nodes", part.nodes);
+        compare::of_runs(&part.runs, Some(label))
+    });
+    let grown = compare::growth(&sides.collect::<Result<Vec<_>>>()?);
+    if args.json {
+        ui::data(&serde_json::to_string(&grown.comparison)?);
+    } else {
+        ui::data(grown.text.trim_end());
+    }
+    let page = series.folder().join("growth.html");
+    report::write_whole(&page, &grown.page)?;
+    ui::say(&format!("Growth: {}", page.display()));
+    Ok(())
+}
+
+/// Options of sbatch.
+fn options(args: &RunArgs) -> Vec<String> {
+    let named = [
+        ("--partition", &args.grid.partition),
+        ("--account", &args.grid.account),
+    ];
+    let named = named
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));
+    named
+        .chain(args.grid.slurm_option.iter().cloned())
+        .collect()
+}
+
+/// What the first node of the allocation runs: this command without what is for the submission.
+fn command(series: &Series) -> Result<Vec<OsString>> {
+    let program = std::env::current_exe().context("failed to find this program's own file")?;
+    let mut words = vec![program.into_os_string()];
+    words.extend(without_submission(std::env::args_os().skip(1)));
+    words.extend(["--in-series".into(), series.folder().into()]);
+    Ok(words)
+}
+
+fn without_submission(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words = Vec::new();
+    let mut is_value = false;
+    for word in given {
+        let text = word.to_string_lossy();
+        if is_value {
+            is_value = false;
+        } else if OF_SUBMISSION.contains(&&*text) {
+            is_value = true;
+        } else if text == "--resume" {
+            // It has no value.
+        } else if !OF_SUBMISSION
+            .iter()
+            .any(|flag| text.starts_with(&format!("{flag}=")))
+        {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// A file that grows, and what of it was passed on.
+struct Shown {
+    path: PathBuf,
+    file: Option<File>,
+    seen: u64,
+    text: String,
+}
+
+impl Shown {
+    fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            file: None,
+            seen: 0,
+            text: String::new(),
+        }
+    }
+
+    /// Opens the file anew, so that a network file system asks its server what is in it.
+    fn look_again(&mut self, to: &mut dyn Write) -> std::io::Result<()> {
+        let beside = self.path.with_extension("look");
+        File::create(&beside)?;
+        std::fs::remove_file(&beside)?;
+        self.file = None;
+        self.forward(to)
+    }
+
+    fn forward(&mut self, to: &mut dyn Write) -> std::io::Result<()> {
+        if self.file.is_none() {
+            // It is there when the job begins.
+            self.file = File::open(&self.path).ok();
+            if let Some(file) = &mut self.file {
+                file.seek(SeekFrom::Start(self.seen))?;
+            }
+        }
+        if let Some(file) = &mut self.file {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            to.write_all(&bytes)?;
+            to.flush()?;
+            self.seen += bytes.len() as u64;
+            self.text.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        Ok(())
+    }
+}
+
+/// Where the runs are, as they say themselves.
+fn run_directories(messages: &str) -> Vec<PathBuf> {
+    let lines = messages.lines();
+    let paths = lines.filter_map(|line| line.strip_prefix("Run directory: "));
+    paths.map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_job_runs_the_command_without_what_is_for_the_submission() {
+        let words = [
+            "run",
+            "--slurm",
+            "--nodes",
+            "1,2",
+            "--resume",
+            "--partition=a",
+            "--slurm-option",
+            "--time=1:00",
+            "multiuser",
+            "--scale=1",
+        ];
+        let left = without_submission(words.map(OsString::from).into_iter());
+        assert_eq!(left, ["run", "--slurm", "multiuser", "--scale=1"]);
+    }
+
+    #[test]
+    fn every_run_directory_counts() {
+        let said = "Run directory: /a b\nReport: /a b/report.html\nRun directory: /c\n";
+        assert_eq!(run_directories(said), ["/a b", "/c"].map(PathBuf::from));
+        assert!(run_directories("ERROR").is_empty());
+    }
+}
