@@ -356,7 +356,11 @@ fn a_node_that_dies_is_told_and_the_others_go_on() {
     }
     let told = "node3 did not end the phase launch";
     assert!(said.contains(told), "{said}");
-    // What was done is kept; what was not is run, and more.
+    the_series_goes_on(&site);
+}
+
+/// What was done is kept; what was not is run, and more.
+fn the_series_goes_on(site: &Site) {
     let again = site.output(&[
         "run",
         "./waiting",
