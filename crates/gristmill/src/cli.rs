@@ -117,6 +117,9 @@ pub struct AuditArgs {
     /// Also list what passes, what is unknown and what is for others
     #[arg(long)]
     pub all: bool,
+    /// Audit several nodes, and compare them
+    #[command(flatten)]
+    pub on: NodesArgs,
     /// Print JSON: facts and findings, sorted
     #[arg(long)]
     pub json: bool,
@@ -299,12 +302,9 @@ pub struct GridArgs {
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub nodes: Vec<u32>,
-    /// Slurm's partition
-    #[arg(long, value_name = "NAME", requires = "nodes")]
-    pub partition: Option<String>,
-    /// Slurm's account
-    #[arg(long, value_name = "NAME", requires = "nodes")]
-    pub account: Option<String>,
+    /// How it is submitted
+    #[command(flatten)]
+    pub submission: SubmissionArgs,
     /// Go on with the series that this same command began here last: numbers of nodes that were run are not run again,
     /// and --nodes may name more
     #[arg(long, requires = "nodes")]
@@ -312,6 +312,17 @@ pub struct GridArgs {
     /// The folder of the series that the run is part of
     #[arg(long, value_name = "DIR", requires = "slurm", hide = true)]
     pub in_series: Option<PathBuf>,
+}
+
+/// How Slurm is asked for nodes.
+#[derive(Debug, Args)]
+pub struct SubmissionArgs {
+    /// Slurm's partition
+    #[arg(long, value_name = "NAME", requires = "nodes")]
+    pub partition: Option<String>,
+    /// Slurm's account
+    #[arg(long, value_name = "NAME", requires = "nodes")]
+    pub account: Option<String>,
     /// Another option of sbatch, such as --slurm-option=--time=2:00:00
     #[arg(
         long,
@@ -322,18 +333,35 @@ pub struct GridArgs {
     pub slurm_option: Vec<String>,
 }
 
+/// On which nodes something other than a suite is done.
+#[derive(Debug, Args)]
+pub struct NodesArgs {
+    /// On several nodes by Slurm: within an allocation on its nodes, otherwise on as many as --nodes says
+    #[arg(long)]
+    pub slurm: bool,
+    /// Submit it to Slurm, on so many nodes
+    #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub nodes: Option<u32>,
+    /// How it is submitted
+    #[command(flatten)]
+    pub submission: SubmissionArgs,
+}
+
 /// Arguments of `agent`.
 #[derive(Debug, Args)]
 pub struct AgentArgs {
-    /// The run's directory
+    /// The run's directory, or the folder of a test on several nodes
     #[arg(long, value_name = "DIR")]
     pub run: PathBuf,
-    /// What to do of it: prepare, stage, cold, launch or verify
+    /// What to do of it: prepare, stage, cold, launch or verify; of a test, its phase
     #[arg(long, value_name = "PHASE", required_unless_present = "clock")]
     pub phase: Option<String>,
     /// Answer each line of standard input with this node's clock
     #[arg(long)]
     pub clock: bool,
+    /// It is a test of raw throughput
+    #[arg(long)]
+    pub iotest: bool,
     /// Which of the nodes this is, from 0, where it has no name of Slurm's
     #[arg(long, value_name = "N")]
     pub rank: Option<usize>,

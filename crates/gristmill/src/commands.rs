@@ -16,6 +16,7 @@ mod record;
 pub mod report;
 mod room;
 pub mod run;
+mod slurm;
 pub mod stage;
 pub mod suites;
 mod view;

@@ -93,7 +93,7 @@ mod papers {
     pub(super) const ISILON: &str = "Dell, Isilon F810 with SAS (2020)";
 }
 
-/// The same directory through another mount.
+/// The same directory through another mount, or on another host.
 #[derive(Debug, Clone)]
 pub struct Peer {
     /// What was named.
@@ -140,8 +140,17 @@ impl Options {
     }
 }
 
+/// Where a process takes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    /// On this host, through the same mount.
+    Own,
+    /// Through the other mount, or on the other host.
+    Other,
+}
+
 /// How a process that takes part is started; it must end up in [`serve`] with the folder that is named.
-pub type Launch<'a> = &'a dyn Fn(&Path) -> Command;
+pub type Launch<'a> = &'a dyn Fn(Client, &Path) -> Command;
 
 /// What keeps experiments from being carried out.
 #[derive(Debug, thiserror::Error)]

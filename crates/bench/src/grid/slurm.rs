@@ -78,7 +78,8 @@ impl Allocation {
         Self { program, binds }
     }
 
-    fn step(&self, nodes: &[&str], arguments: &[String]) -> Command {
+    /// A process of this program on each of these nodes; its arguments are to follow.
+    fn step(&self, nodes: &[&str]) -> Command {
         let mut command = Command::new("srun");
         let count = nodes.len();
         command.args([
@@ -98,9 +99,36 @@ impl Allocation {
             // Jobs may use all processors.
             command.arg("--cpu-bind=none");
         }
-        command.arg(&self.program).arg("agent").args(arguments);
+        command.arg(&self.program);
         process::die_with_parent(&mut command);
         command
+    }
+
+    /// A process of this program on a node, whose input and output are those of the command. Its arguments are to
+    /// follow.
+    pub fn process(&self, node: &str) -> Command {
+        self.step(&[node])
+    }
+
+    /// Runs this program on all of these nodes and waits; what each prints is in a file of the node's name, which this
+    /// host writes. Programs that failed are not told from others here.
+    pub fn outputs(
+        &self,
+        nodes: &[String],
+        arguments: &[OsString],
+        folder: &Path,
+        stop: &AtomicBool,
+    ) -> io::Result<Vec<PathBuf>> {
+        let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
+        let mut command = Command::new("srun");
+        let step = self.step(&names);
+        command.arg(format!("--output={}", pattern(&folder.join("")) + "%N"));
+        command.args(step.get_args()).args(arguments);
+        process::die_with_parent(&mut command);
+        let child = command.stdin(Stdio::null()).spawn();
+        let mut child = child.map_err(|error| not_started("srun", &error))?;
+        wait(&mut child, &|| false, stop)?;
+        Ok(nodes.iter().map(|node| folder.join(node)).collect())
     }
 }
 
@@ -112,7 +140,8 @@ impl Launcher for Allocation {
         unfinished: &dyn Fn() -> Vec<String>,
         stop: &AtomicBool,
     ) -> io::Result<()> {
-        let mut command = self.step(nodes, arguments);
+        let mut command = self.step(nodes);
+        command.arg("agent").args(arguments);
         let child = command.stdin(Stdio::null()).spawn();
         let mut child = child.map_err(|error| not_started("srun", &error))?;
         // srun waits for the tasks of a node that has failed as well, for as long as it takes.
@@ -140,7 +169,8 @@ impl Launcher for Allocation {
 
     fn clocks(&self, nodes: &[String], arguments: &[String]) -> io::Result<Vec<Option<Clock>>> {
         let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
-        let mut command = self.step(&names, arguments);
+        let mut command = self.step(&names);
+        command.arg("agent").args(arguments);
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| not_started("srun", &error))?;
         let pipes = child.stdin.take().zip(child.stdout.take());

@@ -57,6 +57,9 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
     if !args.compare.is_empty() {
         return fleet::run(&catalogue, args);
     }
+    if args.on.slurm {
+        return fleet::on_nodes(&catalogue, args);
+    }
     let root = match &args.root {
         Some(path) => open(path)?,
         None => Root::live(),

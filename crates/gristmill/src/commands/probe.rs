@@ -10,12 +10,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use base::units::parse_size;
+use bench::grid::slurm::Allocation;
 use bench::marker::{self, Holds};
 use clap::Args;
-use probe::probe::{self as experiments, ALL, Experiment, Options, Peer, probe, serve};
+use probe::probe::{self as experiments, ALL, Client, Experiment, Options, Peer, probe, serve};
 
 use super::room::Room;
 use super::run::stop_on_signals;
+use super::slurm;
+use crate::cli::NodesArgs;
 use crate::exit::Exit;
 use crate::ui;
 
@@ -53,6 +56,9 @@ pub struct ProbeArgs {
     /// About the time of an experiment [default: 5, with --gentle 3]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub seconds: Option<u32>,
+    /// From the first of several nodes, with the second as the other client
+    #[command(flatten)]
+    pub on: NodesArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -75,16 +81,26 @@ pub fn run(args: &ProbeArgs) -> Result<Exit> {
     let Some(directory) = &args.directory else {
         bail!("names no directory");
     };
+    if args.on.slurm && args.peer.is_some() {
+        bail!("--peer and --slurm: the other client is a mount or a node, one of them");
+    }
     if let Some(peer) = args.peer.as_ref().filter(|peer| !peer.is_dir()) {
         bail!("{} is not a directory", peer.display());
     }
     let program = env::current_exe().context("failed to find this program")?;
     let stop = stop_on_signals()?;
+    if let Some(nodes) = args.on.nodes {
+        return slurm::submit(&args.on, nodes, directory, &stop);
+    }
+    let other = other_node(args)?;
     let room = Room::make(directory, "probe")?;
     let options = options(args, &room);
     check_space(&options)?;
-    let launch = |folder: &Path| {
-        let mut command = Command::new(&program);
+    let launch = |client: Client, folder: &Path| {
+        let mut command = match other.as_ref().filter(|_| client == Client::Other) {
+            Some((node, allocation)) => allocation.process(node),
+            None => Command::new(&program),
+        };
         command.arg("probe-peer").arg(folder);
         command
     };
@@ -132,6 +148,19 @@ pub fn peer(args: &ProbePeerArgs) -> Result<Exit> {
     }
 }
 
+/// The second node of the allocation.
+fn other_node(args: &ProbeArgs) -> Result<Option<(String, Allocation)>> {
+    if !args.on.slurm {
+        return Ok(None);
+    }
+    let (nodes, allocation) = slurm::allocation()?;
+    let Some(second) = nodes.into_iter().nth(1) else {
+        bail!("--slurm: the allocation has one node, and the other client needs another");
+    };
+    ui::say(&format!("The other client is {second}"));
+    Ok(Some((second, allocation)))
+}
+
 /// The experiments that were named, each once, in their order.
 fn chosen(args: &ProbeArgs) -> Vec<&'static Experiment> {
     let is_named = |experiment: &&'static Experiment| {
@@ -153,6 +182,11 @@ fn options(args: &ProbeArgs, room: &Room) -> Options {
             cores.clamp(*PROCESSES.start(), *PROCESSES.end())
         }
     };
+    // On another node the directory has the same name.
+    let peer = args
+        .peer
+        .as_ref()
+        .or(args.on.slurm.then_some(&room.directory));
     Options {
         folder: room.folder.clone(),
         token: format!(
@@ -160,7 +194,7 @@ fn options(args: &ProbeArgs, room: &Room) -> Options {
             std::process::id(),
             now.unwrap_or_default().as_nanos()
         ),
-        peer: args.peer.as_ref().map(|directory| Peer {
+        peer: peer.map(|directory| Peer {
             directory: directory.clone(),
             folder: experiments::beside(directory, &room.folder),
         }),

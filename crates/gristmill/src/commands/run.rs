@@ -501,7 +501,7 @@ fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>>
 }
 
 /// A flag that SIGINT, SIGTERM and SIGHUP raise.
-pub(super) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+pub(in crate::commands) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = stop.clone();
     let mut signals =

@@ -1,8 +1,10 @@
-//! `gristmill audit --compare A.json B.json …`: where nodes differ.
+//! `gristmill audit --compare A.json B.json …` and `gristmill audit --slurm`: where nodes differ.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail};
 use host::audit::catalogue::Catalogue;
@@ -12,6 +14,8 @@ use serde_json::Value;
 
 use super::SCHEMA;
 use crate::cli::AuditArgs;
+use crate::commands::run::stop_on_signals;
+use crate::commands::slurm;
 use crate::exit::Exit;
 use crate::ui;
 
@@ -20,13 +24,52 @@ pub(super) fn run(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> {
     if args.compare.len() < 2 {
         bail!("--compare needs the JSON of two nodes or more");
     }
-    let nodes: Vec<Node> = args
-        .compare
-        .iter()
-        .map(|path| read(path))
-        .collect::<Result<_>>()?;
-    let (facts, findings) = (fleet::facts(&nodes), fleet::findings(&nodes));
-    let rules = fleet::judge(catalogue, &nodes);
+    let nodes = args.compare.iter().map(|path| read(path));
+    compare(catalogue, args, &nodes.collect::<Result<Vec<Node>>>()?)
+}
+
+/// Audits the nodes of an allocation, or as many as are asked for, and compares them.
+pub(super) fn on_nodes(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> {
+    if args.root.is_some() || args.collect.is_some() || args.fix.is_some() {
+        bail!(
+            "--slurm: audits of several nodes are compared; --root, --collect and --fix are for one"
+        );
+    }
+    let stop = stop_on_signals()?;
+    if let Some(nodes) = args.on.nodes {
+        let here = std::env::current_dir().context("failed to find the current directory")?;
+        return slurm::submit(&args.on, nodes, &here, &stop);
+    }
+    let (names, allocation) = slurm::allocation()?;
+    let given = slurm::without_submission(std::env::args_os().skip(1));
+    let own = ["--slurm", "--json"];
+    let mut words: Vec<OsString> = given
+        .into_iter()
+        .filter(|word| !own.iter().any(|own| word == own))
+        .collect();
+    words.push("--json".into());
+    let folder = tempfile::tempdir().context("failed to make a folder for what the nodes say")?;
+    let files = allocation
+        .outputs(&names, &words, folder.path(), &stop)
+        .context("failed to audit the nodes")?;
+    if stop.load(Ordering::Relaxed) {
+        return Ok(Exit::Interrupted);
+    }
+    let mut nodes = Vec::new();
+    for (name, file) in names.iter().zip(&files) {
+        let audited = read(file).with_context(|| format!("{name} gave no audit"))?;
+        nodes.push(Node {
+            name: name.clone(),
+            ..audited
+        });
+    }
+    ui::say(&format!("Audited: {}", names.join(", ")));
+    compare(catalogue, args, &nodes)
+}
+
+fn compare(catalogue: &Catalogue, args: &AuditArgs, nodes: &[Node]) -> Result<Exit> {
+    let (facts, findings) = (fleet::facts(nodes), fleet::findings(nodes));
+    let rules = fleet::judge(catalogue, nodes);
     if args.json {
         let all = serde_json::json!({
             "schema": SCHEMA, "rules": rules, "facts": facts, "findings": findings

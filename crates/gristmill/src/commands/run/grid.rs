@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use base::units::Bytes;
 use bench::grid::files::{self, Processes};
 use bench::grid::lead::{self, Grid, Launcher};
 use bench::grid::rank;
 use bench::grid::series::Series;
-use bench::grid::slurm::{self, Allocation};
 use bench::plan::{self, Plan};
 use bench::run::{Config, Directories, Outcome, Watcher};
 use bench::suite::Suite;
@@ -17,6 +16,7 @@ use bench::suite::text::Distribution;
 
 use super::{Rung, host_facts, host_name, request};
 use crate::cli::RunArgs;
+use crate::commands::slurm;
 use crate::exit::Exit;
 
 /// The nodes on which this process is to run a suite.
@@ -46,32 +46,17 @@ pub fn place(
     stop: &AtomicBool,
 ) -> Result<Place> {
     let spread = suite.text.distribution == Distribution::Spread;
-    let program = std::env::current_exe().context("failed to find this program's own file")?;
     if let Some(name) = &args.grid.launched {
-        return launched((args, name), spread, (directories, program), stop);
+        return launched((args, name), spread, directories, stop);
     }
     if !args.grid.slurm {
         return Ok(Place::Alone);
     }
-    if !slurm::is_allocated() {
-        bail!(
-            "--slurm: this is no Slurm job; say on how many nodes to run (--nodes 1,2,4), or run it within an \
-             allocation (salloc)"
-        );
-    }
-    let nodes = slurm::nodes().context("failed to find the nodes of the allocation")?;
-    if slurm::this_node().as_ref() != nodes.first() {
-        bail!(
-            "--slurm: this is not the first node of the allocation, {}, of which the plan is made; run the command \
-             there: srun --overlap --nodes=1 --ntasks=1 --nodelist={} --pty …",
-            nodes[0],
-            nodes[0]
-        );
-    }
+    let (nodes, allocation) = slurm::allocation()?;
     Ok(Place::Leads(Allocated {
         nodes,
         spread,
-        launcher: Box::new(Allocation::new(program)),
+        launcher: Box::new(allocation),
         series: args.grid.in_series.clone(),
     }))
 }
@@ -80,7 +65,7 @@ pub fn place(
 fn launched(
     (args, name): (&RunArgs, &str),
     spread: bool,
-    (directories, program): (&Directories, PathBuf),
+    directories: &Directories,
     stop: &AtomicBool,
 ) -> Result<Place> {
     let found = rank::find(|name| std::env::var(name).ok())
@@ -101,6 +86,7 @@ fn launched(
         )
     })?;
     let folder = files::folder(&directories.runs, &start);
+    let program = std::env::current_exe().context("failed to find this program's own file")?;
     let host = host_name();
     if found.rank == 0 {
         let processes = Processes::gather(folder, size, (program, &host), stop)

@@ -2,9 +2,7 @@
 //! show together.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -18,15 +16,13 @@ use results::run::RunDirectory;
 
 use super::{exit_of, stop_on_signals};
 use crate::cli::RunArgs;
+use crate::commands::slurm::{Shown, options, without_submission};
 use crate::commands::{compare, report};
 use crate::exit::Exit;
 use crate::ui;
 
 /// How long the end of a run's output is waited for, seconds.
 const PATIENCE_S: u32 = 60;
-
-/// Flags that are for the submission, each with a value.
-const OF_SUBMISSION: [&str; 4] = ["--nodes", "--partition", "--account", "--slurm-option"];
 
 /// Submits a run for each number of nodes, and says what they show together.
 pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Result<Exit> {
@@ -135,7 +131,7 @@ fn submitted(
     let (output, messages) = series.outputs(&part);
     let submission = Submission {
         nodes: part.nodes,
-        options: options(args),
+        options: options(&args.grid.submission),
         command: command(series)?,
         output,
         messages,
@@ -218,20 +214,6 @@ fn tell(args: &RunArgs, series: &Series) -> Result<()> {
     Ok(())
 }
 
-/// Options of sbatch.
-fn options(args: &RunArgs) -> Vec<String> {
-    let named = [
-        ("--partition", &args.grid.partition),
-        ("--account", &args.grid.account),
-    ];
-    let named = named
-        .into_iter()
-        .filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));
-    named
-        .chain(args.grid.slurm_option.iter().cloned())
-        .collect()
-}
-
 /// What the first node of the allocation runs: this command without what is for the submission.
 fn command(series: &Series) -> Result<Vec<OsString>> {
     let program = std::env::current_exe().context("failed to find this program's own file")?;
@@ -239,74 +221,6 @@ fn command(series: &Series) -> Result<Vec<OsString>> {
     words.extend(without_submission(std::env::args_os().skip(1)));
     words.extend(["--in-series".into(), series.folder().into()]);
     Ok(words)
-}
-
-fn without_submission(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut words = Vec::new();
-    let mut is_value = false;
-    for word in given {
-        let text = word.to_string_lossy();
-        if is_value {
-            is_value = false;
-        } else if OF_SUBMISSION.contains(&&*text) {
-            is_value = true;
-        } else if text == "--resume" {
-            // It has no value.
-        } else if !OF_SUBMISSION
-            .iter()
-            .any(|flag| text.starts_with(&format!("{flag}=")))
-        {
-            words.push(word);
-        }
-    }
-    words
-}
-
-/// A file that grows, and what of it was passed on.
-struct Shown {
-    path: PathBuf,
-    file: Option<File>,
-    seen: u64,
-    text: String,
-}
-
-impl Shown {
-    fn new(path: &Path) -> Self {
-        Self {
-            path: path.to_owned(),
-            file: None,
-            seen: 0,
-            text: String::new(),
-        }
-    }
-
-    /// Opens the file anew, so that a network file system asks its server what is in it.
-    fn look_again(&mut self, to: &mut dyn Write) -> std::io::Result<()> {
-        let beside = self.path.with_extension("look");
-        File::create(&beside)?;
-        std::fs::remove_file(&beside)?;
-        self.file = None;
-        self.forward(to)
-    }
-
-    fn forward(&mut self, to: &mut dyn Write) -> std::io::Result<()> {
-        if self.file.is_none() {
-            // It is there when the job begins.
-            self.file = File::open(&self.path).ok();
-            if let Some(file) = &mut self.file {
-                file.seek(SeekFrom::Start(self.seen))?;
-            }
-        }
-        if let Some(file) = &mut self.file {
-            let mut bytes = Vec::new();
-            file.read_to_end(&mut bytes)?;
-            to.write_all(&bytes)?;
-            to.flush()?;
-            self.seen += bytes.len() as u64;
-            self.text.push_str(&String::from_utf8_lossy(&bytes));
-        }
-        Ok(())
-    }
 }
 
 /// Where the runs are, as they say themselves.
@@ -319,24 +233,6 @@ fn run_directories(messages: &str) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_job_runs_the_command_without_what_is_for_the_submission() {
-        let words = [
-            "run",
-            "--slurm",
-            "--nodes",
-            "1,2",
-            "--resume",
-            "--partition=a",
-            "--slurm-option",
-            "--time=1:00",
-            "multiuser",
-            "--scale=1",
-        ];
-        let left = without_submission(words.map(OsString::from).into_iter());
-        assert_eq!(left, ["run", "--slurm", "multiuser", "--scale=1"]);
-    }
 
     #[test]
     fn every_run_directory_counts() {
