@@ -8,7 +8,8 @@
 #   lab/slurm.sh wake FOLDER NODE         starts it again
 #   lab/slurm.sh run NODES COMMAND...     starts it, runs the command, ends it
 #
-# As root each node has a file system of its own, 64 MB in memory, at the same path on all of them: FOLDER/local.
+# As root each node has a file system of its own, 64 MB in memory, at the same path on all of them: FOLDER/local; and
+# with bindfs FOLDER/local/shared, a mount of its own of what all nodes share.
 set -euo pipefail
 
 missing() { # packages
@@ -23,9 +24,15 @@ start() { # folder, node
         slurmd -N "$node"
         return
     fi
-    mkdir -p "$folder/local"
+    mkdir -p "$folder"/{local,shared}
     # shellcheck disable=SC2016
-    unshare --mount sh -c 'mount -t tmpfs -o size=64M,mode=1777 "$1" "$0/local" && exec slurmd -N "$1"' "$folder" "$node"
+    unshare --mount sh -ec '
+        mount -t tmpfs -o size=64M,mode=1777 "$1" "$0/local"
+        if command -v bindfs > /dev/null && [ -e /dev/fuse ]; then
+            mkdir "$0/local/shared"
+            bindfs "$0/shared" "$0/local/shared"
+        fi
+        exec slurmd -N "$1"' "$folder" "$node"
 }
 
 up() { # folder, nodes
@@ -89,6 +96,7 @@ down() { # folder
         [ -s "$file" ] && pids+=("$(cat "$file")")
     done
     [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2> /dev/null || true
+    pkill -f "^bindfs $folder/shared" || true
     # The files of process ids go before the processes do.
     for pid in "${pids[@]}"; do
         for _ in $(seq 100); do [ -d "/proc/$pid" ] || break; sleep 0.1; done
@@ -137,5 +145,5 @@ run() { # nodes, command
 case ${1:-} in
     up | down | wake | run) "$@" ;;
     kill) shift; kill_node "$@" ;;
-    *) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -411,7 +411,10 @@ fn with_second_spoiled(site: &Site, spoil: &str, more: &[&str]) -> (Output, RunR
     on_node("node2", spoil);
     let arguments = ["run", "./spoiled", "--slurm", "--nodes", "3"];
     let output = site.output(&[&arguments, more].concat());
-    on_node("node2", &format!("rm -r {}/*", local().display()));
+    on_node(
+        "node2",
+        &format!("rm -rf {0}/fill {0}/work {0}/hang", local().display()),
+    );
     let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
     let runs = site.runs("spoiled");
     assert_eq!(runs.len(), 1, "{said}");
@@ -471,5 +474,122 @@ fn a_job_that_hangs_on_one_node_is_ended_and_told() {
     assert!(
         job.error.is_some_and(|error| error.contains("wall limit")),
         "{said}"
+    );
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4"]
+fn all_nodes_load_the_same_directory_at_the_same_time() {
+    let site = Site::new();
+    let arguments = [
+        "iotest",
+        ".",
+        "--slurm",
+        "--nodes",
+        "3",
+        "--seconds",
+        "1",
+        "--size",
+        "8m",
+        "--streams",
+        "2",
+        "--json",
+    ];
+    let output = site.output(&arguments);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let table = &found["table"];
+    assert_eq!(
+        table["hosts"],
+        serde_json::json!(["node1", "node2", "node3"])
+    );
+    for (phase, factor) in [("write", 1), ("read", 1), ("mixed", 0), ("copy", 2)] {
+        let phases = table["phases"].as_array().unwrap();
+        let of = phases.iter().find(|one| one["phase"] == phase).unwrap();
+        let places = of["places"].as_array().unwrap();
+        assert_eq!(places.len(), 3, "{phase}");
+        for place in places {
+            let streams = place["streams"].as_array().unwrap();
+            let bytes = |stream: &serde_json::Value| {
+                let of = |name: &str| stream[name].as_u64().unwrap();
+                assert_eq!(of("wrong_blocks"), 0);
+                of("read_bytes") + of("written_bytes")
+            };
+            let moved: u64 = streams.iter().map(bytes).sum();
+            if factor > 0 {
+                assert_eq!(moved, factor * 2 * (8 << 20), "{phase} {place}");
+            }
+        }
+    }
+    // Nothing is left there.
+    assert_eq!(fs::read_dir(site.directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4"]
+fn audits_of_nodes_are_compared() {
+    let site = Site::new();
+    let output = site.output(&["audit", "--slurm", "--nodes", "2", "--json"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("Audited: node1, node2"), "{said}");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    // They are one machine, of which one release and kernel runs.
+    let rules = found["rules"].as_array().unwrap();
+    let kernel = rules.iter().find(|rule| rule["id"] == "OPS-005").unwrap();
+    assert_eq!(kernel["result"], "pass", "{kernel}");
+}
+
+#[test]
+#[ignore = "needs a Slurm of four nodes: lab/slurm.sh run 4, as root, with bindfs"]
+fn two_nodes_probe_what_they_share() {
+    let shared = local().join("shared");
+    let directory = shared.display().to_string();
+    let site = Site::new();
+    // Only the nodes see it.
+    let mut command = Command::new("salloc");
+    command
+        .args([
+            "--nodes=2",
+            "--ntasks-per-node=1",
+            "--nodelist=node1,node2",
+            "srun",
+            "--overlap",
+        ])
+        .args(["--nodes=1", "--ntasks=1", "--nodelist=node1"])
+        .arg(env!("CARGO_BIN_EXE_gristmill"))
+        .args([
+            "probe",
+            &directory,
+            "--slurm",
+            "--only",
+            "locks,visibility",
+            "--seconds",
+            "1",
+            "--json",
+        ])
+        .current_dir(site.directory.path());
+    let output = command.output().unwrap();
+    let said = text(&output.stderr);
+    assert!(said.contains("The other client is node2"), "{said}");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&said);
+    let all = found["experiments"].as_array().unwrap();
+    let measured = |experiment: &str, name: &str| {
+        let of = all.iter().find(|one| one["id"] == experiment).unwrap();
+        let of = of["measurements"].as_array().unwrap();
+        of.iter()
+            .find(|one| one["name"] == name)
+            .map(|one| one["value"].clone())
+    };
+    // Each node has a FUSE mount of its own, whose locks do not reach the other: two jobs may destroy a data set.
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(
+        measured("locks", "locks_exclude_peer"),
+        Some(0.0.into()),
+        "{found}"
+    );
+    assert!(
+        measured("visibility", "visibility_create_stat_s").is_some(),
+        "{found}"
     );
 }

@@ -9,6 +9,7 @@
 pub(crate) mod blocks;
 mod buffer;
 mod counters;
+mod hosts;
 mod outcome;
 mod stream;
 
@@ -18,10 +19,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub use blocks::Content;
+pub use hosts::{OfHost, Together, together};
 pub use outcome::{DeviceShare, Outcome, PhaseOutcome, PlaceOutcome, StreamOutcome};
+use serde::{Deserialize, Serialize};
 
 use ::io::cache;
 use blocks::Blocks;
@@ -51,6 +54,11 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// The phase of a word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.name() == word)
+    }
+
     /// All, in their order.
     pub const ALL: [Self; 4] = [Self::Write, Self::Read, Self::Mixed, Self::Copy];
 
@@ -83,6 +91,27 @@ pub struct Place {
     pub folder: PathBuf,
 }
 
+/// Which of the hosts that do the same at the same time this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Among {
+    /// From 0.
+    pub rank: usize,
+    /// How many there are; they are taken to share the space of the directories.
+    pub hosts: usize,
+}
+
+impl Among {
+    /// No other.
+    pub const ALONE: Self = Self { rank: 0, hosts: 1 };
+
+    /// A number that no stream of any host shares, so that no two write the same.
+    fn stream(self, number: usize) -> u64 {
+        /// More than a host has.
+        const STREAMS_MAX: u64 = 1 << 24;
+        self.rank as u64 * STREAMS_MAX + number as u64
+    }
+}
+
 /// What is to be done.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -104,6 +133,17 @@ pub struct Options {
     pub memory_bytes: u64,
     /// Read what is in the page cache, again and again until the time is over, and do not evict.
     pub warm: bool,
+    /// Which of several hosts this is.
+    pub among: Among,
+}
+
+/// What holds for all phases of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// Whether it can be seen here that a file has left the page cache.
+    eviction_checked: bool,
+    /// The least and the most bytes of a file.
+    file_bytes: (u64, u64),
 }
 
 /// What keeps a test from being carried out.
@@ -142,23 +182,44 @@ pub fn iotest(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Phase, f64),
 ) -> Result<Outcome, Error> {
-    let checked = evicts(&options.places)?;
-    let limits = file_bytes(options, checked)?;
-    let mut outcome = Outcome::new(options, checked);
+    let prepared = prepare(options)?;
+    let mut outcome = Outcome::new(options, &prepared);
     for phase in &options.phases {
-        let cached = if *phase == Phase::Write || options.warm {
-            None
-        } else {
-            evict(options)?
-        };
-        let mut done = carry_out(options, *phase, limits, stop, progress)?;
-        done.cached_share = cached;
-        outcome.phases.push(done);
-        if stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        outcome
+            .phases
+            .push(one_phase(options, &prepared, *phase, stop, progress)?);
     }
     Ok(outcome)
+}
+
+/// Looks at the directories before the first phase.
+pub fn prepare(options: &Options) -> Result<Prepared, Error> {
+    let eviction_checked = evicts(&options.places)?;
+    Ok(Prepared {
+        eviction_checked,
+        file_bytes: file_bytes(options, eviction_checked)?,
+    })
+}
+
+/// Carries one phase out; those that read need the files that `Write` left.
+pub fn one_phase(
+    options: &Options,
+    prepared: &Prepared,
+    phase: Phase,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Phase, f64),
+) -> Result<PhaseOutcome, Error> {
+    let cached = if phase == Phase::Write || options.warm {
+        None
+    } else {
+        evict(options)?
+    };
+    let mut done = carry_out(options, phase, prepared.file_bytes, stop, progress)?;
+    done.cached_share = cached;
+    if stop.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    Ok(done)
 }
 
 /// Whether it can be seen that a file has left the page cache, in every directory.
@@ -197,8 +258,8 @@ fn file_bytes(options: &Options, checked: bool) -> Result<(u64, u64), Error> {
         let space = rustix::fs::statvfs(&place.folder)
             .map_err(|error| failed("look at the space of", &place.folder, error.into()))?;
         let free_bytes = space.f_bavail * space.f_frsize;
-        // Directories may lie on the same file system.
-        let files = if second { 2 * all } else { all };
+        // Directories may lie on the same file system, and hosts share it.
+        let files = if second { 2 * all } else { all } * options.among.hosts as u64;
         let each = free_bytes / 100 * SPACE_PERCENT / files;
         if each < least {
             return Err(Error::Space {
@@ -254,7 +315,11 @@ fn carry_out(
             let (sender, start, moving) = (sender.clone(), &start, &moving[number]);
             let failing = &failing;
             let files = Files::of(&options.places[*place].folder, *stream);
-            let blocks = Blocks::new(options.content, options.block_bytes, number as u64);
+            let blocks = Blocks::new(
+                options.content,
+                options.block_bytes,
+                options.among.stream(number),
+            );
             scope.spawn(move || {
                 let opened = files.open(phase);
                 start.wait();
@@ -279,9 +344,14 @@ fn carry_out(
             });
         }
         drop(sender);
+        let began = SystemTime::now().duration_since(UNIX_EPOCH);
+        let began_unix_s = began.unwrap_or_default().as_secs_f64();
         start.wait();
-        watch(&all, &moving, &receiver, &mut |rate| progress(phase, rate))
-            .map(|(streams, seconds)| PhaseOutcome::new(options, phase, &all, &streams, &seconds))
+        watch(&all, &moving, &receiver, &mut |rate| progress(phase, rate)).map(
+            |(streams, seconds)| {
+                PhaseOutcome::new(options, phase, &all, (&streams, &seconds), began_unix_s)
+            },
+        )
     })?;
     outcome.devices = counters.since(&options.places, &outcome);
     if phase.reads_for_write().is_some() {

@@ -78,16 +78,21 @@ impl Meeting {
         }
     }
 
-    /// What a file holds, if it is there. A client of a network file system that has just changed the folder asks
-    /// its server what is in it.
+    /// What a file holds, if it is there.
     fn get(&self, name: &str, rank: usize) -> io::Result<Option<String>> {
-        let own = self.path(&format!("look.{rank}"));
-        fs::write(&own, "")?;
-        fs::remove_file(&own)?;
-        match fs::read_to_string(self.path(name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            other => other.map(Some),
-        }
+        read_shared(&self.folder, name, rank)
+    }
+}
+
+/// What a file of a folder holds that several nodes see, if it is there. A client of a network file system that has
+/// just changed the folder asks its server what is in it; each rank does so under a name of its own.
+pub fn read_shared(folder: &Path, name: &str, rank: usize) -> io::Result<Option<String>> {
+    let own = folder.join(format!("look.{rank}"));
+    fs::write(&own, "")?;
+    fs::remove_file(&own)?;
+    match fs::read_to_string(folder.join(name)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
     }
 }
 

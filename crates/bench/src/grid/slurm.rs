@@ -110,8 +110,8 @@ impl Allocation {
         self.step(&[node])
     }
 
-    /// Runs this program on all of these nodes and waits; what each prints is in a file of the node's name, which this
-    /// host writes. Programs that failed are not told from others here.
+    /// Runs this program on all of these nodes, those of the allocation in its order, and waits; what each prints is in a
+    /// file of the folder. Programs that failed are not told from others here.
     pub fn outputs(
         &self,
         nodes: &[String],
@@ -122,13 +122,15 @@ impl Allocation {
         let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
         let mut command = Command::new("srun");
         let step = self.step(&names);
-        command.arg(format!("--output={}", pattern(&folder.join("")) + "%N"));
+        command.arg(format!("--output={}", pattern(&folder.join("node")) + "%n"));
         command.args(step.get_args()).args(arguments);
         process::die_with_parent(&mut command);
         let child = command.stdin(Stdio::null()).spawn();
         let mut child = child.map_err(|error| not_started("srun", &error))?;
         wait(&mut child, &|| false, stop)?;
-        Ok(nodes.iter().map(|node| folder.join(node)).collect())
+        Ok((0..nodes.len())
+            .map(|at| folder.join(format!("node{at}")))
+            .collect())
     }
 }
 

@@ -9,15 +9,21 @@ use bench::run::part::{self, Part};
 use bench::run::{Progress, Watcher};
 
 use super::exec::host_name;
+use super::iotest;
 use super::run::stop_on_signals;
 use crate::cli::AgentArgs;
 use crate::exit::Exit;
 
 /// Runs the verb.
 pub fn run(args: &AgentArgs) -> Result<Exit> {
+    if args.iotest {
+        let stop = stop_on_signals()?;
+        let phase = args.phase.as_deref().unwrap_or_default();
+        return iotest::agent(&args.run, phase, |nodes| own_rank(args, nodes), &stop);
+    }
     let order = Order::read(&args.run)
         .with_context(|| format!("failed to read the order in {}", args.run.display()))?;
-    let rank = own_rank(args, &order)?;
+    let rank = own_rank(args, &order.nodes)?;
     if args.clock {
         clocks::answer(rank, io::stdin().lock(), io::stdout().lock())
             .context("failed to tell the clock")?;
@@ -62,17 +68,17 @@ pub fn run(args: &AgentArgs) -> Result<Exit> {
 }
 
 /// This node's place: Slurm names the node, others are told.
-fn own_rank(args: &AgentArgs, order: &Order) -> Result<usize> {
+fn own_rank(args: &AgentArgs, nodes: &[String]) -> Result<usize> {
     let rank = match (args.rank, slurm::this_node()) {
         (Some(rank), _) => rank,
         (None, Some(node)) => {
-            let found = order.nodes.iter().position(|name| *name == node);
+            let found = nodes.iter().position(|name| *name == node);
             found.with_context(|| format!("{node} is none of the nodes of this run"))?
         }
         (None, None) => bail!("--rank is needed outside of Slurm"),
     };
-    if rank >= order.nodes.len() {
-        bail!("--rank {rank}: the run has {} nodes", order.nodes.len());
+    if rank >= nodes.len() {
+        bail!("--rank {rank}: there are {} nodes", nodes.len());
     }
     Ok(rank)
 }

@@ -1,5 +1,6 @@
 //! `gristmill iotest`: what directories move when one stream for each core reads and writes large files.
 
+mod nodes;
 mod text;
 
 use std::path::PathBuf;
@@ -8,13 +9,16 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use base::units::parse_size;
 use clap::{Args, ValueEnum};
-use probe::iotest::{self, Content, Options, Outcome, Phase, Place, iotest};
+use probe::iotest::{self, Among, Content, Options, Outcome, Phase, Place, iotest};
 use serde_json::json;
 
 use super::room::Room;
 use super::run::stop_on_signals;
+use crate::cli::NodesArgs;
 use crate::exit::Exit;
 use crate::ui;
+
+pub use nodes::agent;
 
 /// Arguments of `iotest`.
 #[derive(Debug, Args)]
@@ -54,6 +58,19 @@ pub struct IotestArgs {
     /// Print the lines that SAS's own script `rhel_iotest.sh` ends with
     #[arg(long, conflicts_with = "json")]
     pub sas_style: bool,
+    /// All nodes do the same at the same time
+    #[command(flatten)]
+    pub on: NodesArgs,
+    /// On the nodes on which another launcher (mpirun, …) starts this same command once each; see run --launched
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          conflicts_with = "slurm")]
+    pub launched: Option<String>,
+    /// How many processes the launcher starts, where it does not say so
+    #[arg(long, value_name = "N", requires = "launched")]
+    pub processes: Option<usize>,
+    /// A directory that all nodes see, through which they are told what to do [default: the first DIR]
+    #[arg(long, value_name = "DIR")]
+    pub meet: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -92,14 +109,19 @@ struct Host {
 
 /// Runs the verb.
 pub fn run(args: &IotestArgs) -> Result<Exit> {
-    let host = host(args);
     let stop = stop_on_signals()?;
+    phases(args)?;
+    if args.on.slurm || args.launched.is_some() {
+        return nodes::run(args, &stop);
+    }
+    let host = host(args);
     let rooms = args
         .directories
         .iter()
         .map(|directory| Room::make(directory, "iotest"));
     let rooms: Vec<Room> = rooms.collect::<Result<_>>()?;
-    let options = options(args, &host, &rooms)?;
+    let places = rooms.iter().map(place).collect();
+    let options = options(args, &host, places, Among::ALONE)?;
     let mut last = None;
     let found = iotest(&options, &stop, &mut |phase, rate| {
         if last.replace(phase) != Some(phase) {
@@ -107,22 +129,26 @@ pub fn run(args: &IotestArgs) -> Result<Exit> {
         }
         ui::say(&format!("  {rate:.0} MB/s"));
     });
-    let outcome = match found {
-        Err(iotest::Error::Interrupted) => return Ok(Exit::Interrupted),
-        other => other?,
-    };
+    match found {
+        Err(iotest::Error::Interrupted) => Ok(Exit::Interrupted),
+        other => Ok(tell(args, &other?, &host)),
+    }
+}
+
+/// Says what was found.
+fn tell(args: &IotestArgs, outcome: &Outcome, host: &Host) -> Exit {
     if args.json {
         let all = json!({
-            "measurements": text::measurements(&outcome, &host),
+            "measurements": text::measurements(outcome, host),
             "table": outcome,
         });
         ui::data(&all.to_string());
     } else if args.sas_style {
-        ui::data(text::sas_style(&outcome, &host).trim_end());
+        ui::data(text::sas_style(outcome, host).trim_end());
     } else {
-        ui::data(text::table(&outcome, &host).trim_end());
+        ui::data(text::table(outcome, host).trim_end());
     }
-    Ok(answer(&outcome))
+    answer(outcome)
 }
 
 /// Data that came back wrong are the worst; rates that may be those of memory are none.
@@ -151,7 +177,8 @@ fn host(args: &IotestArgs) -> Host {
     }
 }
 
-fn options(args: &IotestArgs, host: &Host, rooms: &[Room]) -> Result<Options> {
+/// The phases, each once and in their order.
+fn phases(args: &IotestArgs) -> Result<Vec<Phase>> {
     let phases: Vec<Phase> = args.phases.iter().map(|phase| phase_of(*phase)).collect();
     let mut wanted = Phase::ALL.iter().filter(|phase| phases.contains(phase));
     if !phases.iter().eq(wanted.by_ref()) || phases.first() != Some(&Phase::Write) {
@@ -159,10 +186,15 @@ fn options(args: &IotestArgs, host: &Host, rooms: &[Room]) -> Result<Options> {
             "--phases begins with write, and has each phase once, in the order write, read, mixed, copy"
         );
     }
+    Ok(phases)
+}
+
+fn options(args: &IotestArgs, host: &Host, places: Vec<Place>, among: Among) -> Result<Options> {
     Ok(Options {
-        places: rooms.iter().map(place).collect(),
+        places,
+        among,
         streams: args.streams.unwrap_or(host.cores) as usize,
-        phases,
+        phases: phases(args)?,
         time: Duration::from_secs(args.seconds.into()),
         block_bytes: args.block,
         file_bytes_max: args.size,

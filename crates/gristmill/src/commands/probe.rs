@@ -15,9 +15,9 @@ use bench::marker::{self, Holds};
 use clap::Args;
 use probe::probe::{self as experiments, ALL, Client, Experiment, Options, Peer, probe, serve};
 
+use super::nodes;
 use super::room::Room;
 use super::run::stop_on_signals;
-use super::slurm;
 use crate::cli::NodesArgs;
 use crate::exit::Exit;
 use crate::ui;
@@ -89,8 +89,8 @@ pub fn run(args: &ProbeArgs) -> Result<Exit> {
     }
     let program = env::current_exe().context("failed to find this program")?;
     let stop = stop_on_signals()?;
-    if let Some(nodes) = args.on.nodes {
-        return slurm::submit(&args.on, nodes, directory, &stop);
+    if let Some(count) = args.on.nodes {
+        return nodes::submit(&args.on, count, directory, &stop);
     }
     let other = other_node(args)?;
     let room = Room::make(directory, "probe")?;
@@ -153,8 +153,8 @@ fn other_node(args: &ProbeArgs) -> Result<Option<(String, Allocation)>> {
     if !args.on.slurm {
         return Ok(None);
     }
-    let (nodes, allocation) = slurm::allocation()?;
-    let Some(second) = nodes.into_iter().nth(1) else {
+    let (names, allocation) = nodes::allocation()?;
+    let Some(second) = names.into_iter().nth(1) else {
         bail!("--slurm: the allocation has one node, and the other client needs another");
     };
     ui::say(&format!("The other client is {second}"));

@@ -3,20 +3,23 @@
 use std::time::Duration;
 
 use results::measurement::Measurement;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::stream::Moved;
-use super::{CACHED_MAX, Options, Phase};
+use super::{CACHED_MAX, Options, Phase, Prepared};
 
 /// The whole test.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Streams in each directory.
+    /// Hosts that did the same at the same time; empty for one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Streams in each directory, of each host.
     pub streams: usize,
     /// Bytes of an operation.
     pub block_bytes: usize,
     /// `random`, `sas` or `zeros`.
-    pub content: &'static str,
+    pub content: String,
     /// Whether it can be seen here that a file has left the page cache.
     pub eviction_checked: bool,
     /// Whether files were meant to be read from the page cache.
@@ -28,11 +31,14 @@ pub struct Outcome {
 }
 
 /// A phase.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhaseOutcome {
     /// `write`, `read`, `mixed` or `copy`.
-    pub phase: &'static str,
-    /// From the start of the first stream to the end of the last, seconds.
+    pub phase: String,
+    /// When the first stream began, seconds since the Unix epoch by the host's own clock.
+    pub began_unix_s: f64,
+    /// From the start of the first stream to the end of the last, seconds. Of several hosts by their own clocks, so
+    /// that what those are apart counts as time.
     pub elapsed_s: f64,
     /// Until the first stream ended: all were at work, seconds.
     pub together_s: f64,
@@ -49,16 +55,16 @@ pub struct PhaseOutcome {
 }
 
 /// A directory in a phase.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlaceOutcome {
-    /// Which.
+    /// Which; of several hosts `HOST:DIRECTORY`.
     pub directory: String,
     /// Its streams.
     pub streams: Vec<StreamOutcome>,
 }
 
 /// A stream in a phase.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamOutcome {
     /// Bytes read.
     pub read_bytes: u64,
@@ -71,9 +77,9 @@ pub struct StreamOutcome {
 }
 
 /// A device beside the streams on it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceShare {
-    /// The device, or the mount point of a mount that counts for itself.
+    /// The device (of several hosts `HOST:DEVICE`), or the mount point of a mount that counts for itself.
     pub name: String,
     /// Bytes that it read.
     pub read_bytes: u64,
@@ -113,8 +119,8 @@ impl PhaseOutcome {
         options: &Options,
         phase: Phase,
         all: &[(usize, usize)],
-        streams: &[(Moved, Duration)],
-        seconds: &[u64],
+        (streams, seconds): (&[(Moved, Duration)], &[u64]),
+        began_unix_s: f64,
     ) -> Self {
         let mut places: Vec<PlaceOutcome> = options
             .places
@@ -138,7 +144,8 @@ impl PhaseOutcome {
             });
         }
         Self {
-            phase: phase.name(),
+            phase: phase.name().to_owned(),
+            began_unix_s,
             elapsed_s,
             together_s,
             cached_share: None,
@@ -166,12 +173,14 @@ impl PhaseOutcome {
 }
 
 impl Outcome {
-    pub(super) fn new(options: &Options, eviction_checked: bool) -> Self {
+    /// A test without phases so far.
+    pub(super) fn new(options: &Options, prepared: &Prepared) -> Self {
         Self {
+            hosts: Vec::new(),
             streams: options.streams,
             block_bytes: options.block_bytes,
-            content: options.content.name(),
-            eviction_checked,
+            content: options.content.name().to_owned(),
+            eviction_checked: prepared.eviction_checked,
             warm: options.warm,
             is_limited: options.file_bytes_max.is_some(),
             phases: Vec::new(),
@@ -189,7 +198,7 @@ impl Outcome {
     pub fn measurements(&self) -> Vec<Measurement> {
         let mut all = Vec::new();
         for phase in &self.phases {
-            let name = phase.phase;
+            let name = &phase.phase;
             all.push(Measurement::new(
                 &format!("{name}_mb_per_s"),
                 phase.total_mb_per_s(),

@@ -14,6 +14,7 @@ fn options(place: &Path, phases: &[Phase]) -> Options {
         content: Content::Random,
         memory_bytes: 1 << 20,
         warm: false,
+        among: Among::ALONE,
     }
 }
 

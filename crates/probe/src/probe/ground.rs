@@ -183,7 +183,7 @@ impl<'a> Ground<'a> {
     fn peer_is_missing(&self) -> Result<Option<String>, Error> {
         let Some(peer) = &self.options.peer else {
             return Ok(Some(
-                "needs --peer DIR2, the same directory through a mount of another client"
+                "needs --peer DIR2, the same directory through a mount of another client, or --slurm, another node"
                     .to_owned(),
             ));
         };
@@ -223,8 +223,8 @@ impl<'a> Ground<'a> {
         let is_one = || is_one_client(&mounted(&self.options.folder)?, &mounted(&peer.folder)?);
         Ok(if here == there {
             Some(
-                "needs a second client: to the kernel --peer is the same mount (they share one device number, and \
-                 so caches and locks); docs/guide/probe.md says how to make one"
+                "needs a second client: to the kernel the other one is the same mount (they share one device number, \
+                 and so caches and locks); docs/guide/probe.md says how to make one"
                     .to_owned(),
             )
         } else if is_one().unwrap_or(false) {

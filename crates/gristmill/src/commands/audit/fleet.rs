@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::SCHEMA;
 use crate::cli::AuditArgs;
+use crate::commands::nodes;
 use crate::commands::run::stop_on_signals;
-use crate::commands::slurm;
 use crate::exit::Exit;
 use crate::ui;
 
@@ -36,12 +36,12 @@ pub(super) fn on_nodes(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> 
         );
     }
     let stop = stop_on_signals()?;
-    if let Some(nodes) = args.on.nodes {
+    if let Some(count) = args.on.nodes {
         let here = std::env::current_dir().context("failed to find the current directory")?;
-        return slurm::submit(&args.on, nodes, &here, &stop);
+        return nodes::submit(&args.on, count, &here, &stop);
     }
-    let (names, allocation) = slurm::allocation()?;
-    let given = slurm::without_submission(std::env::args_os().skip(1));
+    let (names, allocation) = nodes::allocation()?;
+    let given = nodes::without_submission(std::env::args_os().skip(1));
     let own = ["--slurm", "--json"];
     let mut words: Vec<OsString> = given
         .into_iter()
@@ -55,16 +55,16 @@ pub(super) fn on_nodes(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> 
     if stop.load(Ordering::Relaxed) {
         return Ok(Exit::Interrupted);
     }
-    let mut nodes = Vec::new();
+    let mut audited = Vec::new();
     for (name, file) in names.iter().zip(&files) {
-        let audited = read(file).with_context(|| format!("{name} gave no audit"))?;
-        nodes.push(Node {
+        let one = read(file).with_context(|| format!("{name} gave no audit"))?;
+        audited.push(Node {
             name: name.clone(),
-            ..audited
+            ..one
         });
     }
     ui::say(&format!("Audited: {}", names.join(", ")));
-    compare(catalogue, args, &nodes)
+    compare(catalogue, args, &audited)
 }
 
 fn compare(catalogue: &Catalogue, args: &AuditArgs, nodes: &[Node]) -> Result<Exit> {

@@ -19,8 +19,12 @@ const OTHERS: f64 = 1.05;
 
 /// For people.
 pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
+    let nodes = match outcome.hosts.len() {
+        0 => String::new(),
+        hosts => format!("{hosts} nodes, each with "),
+    };
     let mut out = format!(
-        "{} streams in each directory, {} KiB an operation, {} data; {} cores ({})\n\n",
+        "{nodes}{} streams in each directory, {} KiB an operation, {} data; {} cores ({})\n\n",
         outcome.streams,
         outcome.block_bytes >> 10,
         outcome.content,
@@ -73,6 +77,11 @@ pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
         }
     }
     out.push_str("MB/s (10^6 bytes) until the last stream ended, flush included; the others are those of streams.\n");
+    if !outcome.hosts.is_empty() {
+        out.push_str(
+            "Begin and end are by the nodes' own clocks: what these are apart counts as time.\n",
+        );
+    }
     for phase in &outcome.phases {
         details(phase, outcome, &mut out);
     }
@@ -159,6 +168,11 @@ fn feeds(outcome: &Outcome, host: &Host, out: &mut String) {
         let _ = write!(out, " {:>18}", format!("cores at {each:.0} MB/s"));
     }
     out.push('\n');
+    let whose = if outcome.hosts.is_empty() {
+        "this host"
+    } else {
+        "these nodes"
+    };
     for phase in &outcome.phases {
         let total = phase.total_mb_per_s();
         let _ = write!(out, "{:<6} {total:>9.1}", phase.phase);
@@ -174,10 +188,7 @@ fn feeds(outcome: &Outcome, host: &Host, out: &mut String) {
             || format!("below {:.0}", REQUIRED[0]),
             |wanted| format!("{wanted:.0} reached"),
         );
-        let _ = writeln!(
-            out,
-            "  {each:.1} MB/s for each core of this host: {reached}"
-        );
+        let _ = writeln!(out, "  {each:.1} MB/s for each core of {whose}: {reached}");
     }
     out.push_str(
         "60 to 75 MB/s a core are asked of the shared file system, 100 to 150 of all together (Isilon F810 paper, \

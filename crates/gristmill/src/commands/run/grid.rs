@@ -5,18 +5,16 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use base::units::Bytes;
-use bench::grid::files::{self, Processes};
 use bench::grid::lead::{self, Grid, Launcher};
-use bench::grid::rank;
 use bench::grid::series::Series;
 use bench::plan::{self, Plan};
 use bench::run::{Config, Directories, Outcome, Watcher};
 use bench::suite::Suite;
 use bench::suite::text::Distribution;
 
-use super::{Rung, host_facts, host_name, request};
+use super::{Rung, host_facts, request};
 use crate::cli::RunArgs;
-use crate::commands::slurm;
+use crate::commands::nodes::{self, Met};
 use crate::exit::Exit;
 
 /// The nodes on which this process is to run a suite.
@@ -52,9 +50,9 @@ pub fn place(
     if !args.grid.slurm {
         return Ok(Place::Alone);
     }
-    let (nodes, allocation) = slurm::allocation()?;
+    let (names, allocation) = nodes::allocation()?;
     Ok(Place::Leads(Allocated {
-        nodes,
+        nodes: names,
         spread,
         launcher: Box::new(allocation),
         series: args.grid.in_series.clone(),
@@ -68,43 +66,16 @@ fn launched(
     directories: &Directories,
     stop: &AtomicBool,
 ) -> Result<Place> {
-    let found = rank::find(|name| std::env::var(name).ok())
-        .context("--launched: no launcher's variable says which of the processes this is")?;
-    let size = args.grid.processes.or(found.size).with_context(|| {
-        format!(
-            "--launched: {} does not say how many processes there are; give --processes N",
-            found.launcher
-        )
-    })?;
-    let given = Some(name)
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned);
-    let start = given.or(found.start).with_context(|| {
-        format!(
-            "--launched: {} gives this start no name; give one, such as --launched=monday",
-            found.launcher
-        )
-    })?;
-    let folder = files::folder(&directories.runs, &start);
-    let program = std::env::current_exe().context("failed to find this program's own file")?;
-    let host = host_name();
-    if found.rank == 0 {
-        let processes = Processes::gather(folder, size, (program, &host), stop)
-            .context("failed to meet the other processes")?;
-        return Ok(Place::Leads(Allocated {
+    let met = nodes::meet((name, args.grid.processes), &directories.runs, stop)?;
+    Ok(match met {
+        Met::Followed(exit) => Place::Followed(exit),
+        Met::Leads(processes) => Place::Leads(Allocated {
             nodes: processes.nodes.clone(),
             spread,
             launcher: Box::new(processes),
             series: None,
-        }));
-    }
-    let stopped = files::follow(folder, (found.rank, size), (&program, &host), stop)
-        .context("failed to follow the first process")?;
-    Ok(Place::Followed(if stopped {
-        Exit::Interrupted
-    } else {
-        Exit::Good
-    }))
+        }),
+    })
 }
 
 impl Allocated {

@@ -16,7 +16,7 @@ use results::run::RunDirectory;
 
 use super::{exit_of, stop_on_signals};
 use crate::cli::RunArgs;
-use crate::commands::slurm::{Shown, options, without_submission};
+use crate::commands::nodes::{Shown, options, without_submission};
 use crate::commands::{compare, report};
 use crate::exit::Exit;
 use crate::ui;

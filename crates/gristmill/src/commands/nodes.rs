@@ -1,4 +1,5 @@
-//! What verbs have in common that Slurm starts: the submission of a command, what it says, the nodes it is given.
+//! What verbs on several nodes have in common: the nodes that Slurm gives, the submission of a command and what it says;
+//! the processes that another launcher starts.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -7,8 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
+use bench::grid::files::{self, Processes};
+use bench::grid::rank;
 use bench::grid::slurm::{self, Allocation, Submission};
 
+use super::exec::host_name;
 use crate::cli::{NodesArgs, SubmissionArgs};
 use crate::exit::Exit;
 use crate::ui;
@@ -35,6 +39,54 @@ pub fn allocation() -> Result<(Vec<String>, Allocation)> {
     }
     let program = std::env::current_exe().context("failed to find this program's own file")?;
     Ok((nodes, Allocation::new(program)))
+}
+
+/// What this process is among those that a launcher started.
+pub enum Met {
+    /// The first, with the others.
+    Leads(Processes),
+    /// Another, which did what it was told.
+    Followed(Exit),
+}
+
+/// Meets the other processes of a start of this command, below a folder that all see.
+pub fn meet(
+    (name, processes): (&str, Option<usize>),
+    folder: &Path,
+    stop: &AtomicBool,
+) -> Result<Met> {
+    let found = rank::find(|name| std::env::var(name).ok())
+        .context("--launched: no launcher's variable says which of the processes this is")?;
+    let size = processes.or(found.size).with_context(|| {
+        format!(
+            "--launched: {} does not say how many processes there are; give --processes N",
+            found.launcher
+        )
+    })?;
+    let given = Some(name)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned);
+    let start = given.or(found.start).with_context(|| {
+        format!(
+            "--launched: {} gives this start no name; give one, such as --launched=monday",
+            found.launcher
+        )
+    })?;
+    let folder = files::folder(folder, &start);
+    let program = std::env::current_exe().context("failed to find this program's own file")?;
+    let host = host_name();
+    if found.rank == 0 {
+        let processes = Processes::gather(folder, size, (program, &host), stop)
+            .context("failed to meet the other processes")?;
+        return Ok(Met::Leads(processes));
+    }
+    let stopped = files::follow(folder, (found.rank, size), (&program, &host), stop)
+        .context("failed to follow the first process")?;
+    Ok(Met::Followed(if stopped {
+        Exit::Interrupted
+    } else {
+        Exit::Good
+    }))
 }
 
 /// Submits this very command to run on several nodes, passes on what it says, and returns how it ended. What it says goes
