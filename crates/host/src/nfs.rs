@@ -15,6 +15,8 @@ pub struct NfsMount {
     pub write_bytes: u64,
     /// Calls of the server.
     pub operations: u64,
+    /// Calls by kind (`READ`, `LOCK`, …), those that were made.
+    pub calls: BTreeMap<String, u64>,
     /// Time of the calls from queueing to answer, added up, ms.
     pub operation_ms: u64,
 }
@@ -60,12 +62,15 @@ fn heading(line: &str) -> Option<(String, NfsMount)> {
 
 /// `READ: ops transmissions timeouts sent received queue_ms answer_ms whole_ms errors`.
 fn operation(line: &str, mount: &mut NfsMount) {
-    let Some((_, counts)) = line.split_once(':') else {
+    let Some((name, counts)) = line.split_once(':') else {
         return;
     };
     let counts = numbers(counts, 0);
     if let (Some(calls), Some(whole_ms)) = (counts.first(), counts.get(7)) {
         mount.operations = mount.operations.saturating_add(*calls);
+        if *calls > 0 {
+            mount.calls.insert(name.trim().to_owned(), *calls);
+        }
         mount.operation_ms = mount.operation_ms.saturating_add(*whole_ms);
     }
 }
@@ -87,6 +92,9 @@ mod tests {
         assert_eq!(data.write_bytes, 536_870_912);
         assert_eq!(data.operations, 1 + 1024 + 512);
         assert_eq!(data.operation_ms, 2 + 4_100 + 9_000);
+        let calls = [("NULL", 1), ("READ", 1024), ("WRITE", 512)];
+        let calls = calls.map(|(name, count)| (name.to_owned(), count));
+        assert_eq!(data.calls, calls.into());
         assert_eq!(
             mounts["/work"],
             NfsMount {

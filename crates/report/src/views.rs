@@ -312,6 +312,7 @@ mod tests {
                     write_bytes: 0,
                     operations: 40,
                     operation_s: 0.1,
+                    calls: [("READ".to_owned(), 40)].into(),
                 },
             )]
             .into(),

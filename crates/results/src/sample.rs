@@ -168,6 +168,9 @@ pub struct MountSample {
     pub operations: u64,
     /// Time of the calls from queueing to answer, seconds, added up.
     pub operation_s: f64,
+    /// Calls by kind (`READ`, `LOCK`, `GETATTR`, …), those that were made.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls: BTreeMap<String, u64>,
 }
 
 /// A network interface.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ::io::live::classes_in_use;
 use base::store::Channel;
 use host::block_devices::BlockDevice;
+use host::nfs::NfsMount;
 use host::processors::ProcessorTimes;
 use results::sample::{
     ChannelSample, CpuSample, DeviceSample, MemorySample, MountSample, NetworkSample, Sample,
@@ -35,13 +36,7 @@ pub fn sample(before: &Readings, now: &Readings) -> Sample {
         devices: both(&before.devices, &now.devices, |earlier, later| {
             device(earlier, later, interval_s)
         }),
-        mounts: both(&before.mounts, &now.mounts, |earlier, later| MountSample {
-            kind: later.kind.clone(),
-            read_bytes: later.read_bytes.saturating_sub(earlier.read_bytes),
-            write_bytes: later.write_bytes.saturating_sub(earlier.write_bytes),
-            operations: later.operations.saturating_sub(earlier.operations),
-            operation_s: seconds(earlier.operation_ms, later.operation_ms),
-        }),
+        mounts: both(&before.mounts, &now.mounts, mount),
         network: both(
             &before.network,
             &now.network,
@@ -130,6 +125,22 @@ fn channels(before: &Readings, now: &Readings) -> BTreeMap<String, ChannelSample
             (channel.name().to_owned(), sample)
         })
         .collect()
+}
+
+fn mount(earlier: &NfsMount, later: &NfsMount) -> MountSample {
+    let passed = |of: fn(&NfsMount) -> u64| -> u64 { of(later).saturating_sub(of(earlier)) };
+    let calls = later.calls.iter().filter_map(|(name, total)| {
+        let earlier = earlier.calls.get(name).copied().unwrap_or(0);
+        Some((name.clone(), total.checked_sub(earlier)?)).filter(|(_, made)| *made > 0)
+    });
+    MountSample {
+        kind: later.kind.clone(),
+        read_bytes: passed(|mount| mount.read_bytes),
+        write_bytes: passed(|mount| mount.write_bytes),
+        operations: passed(|mount| mount.operations),
+        operation_s: seconds(earlier.operation_ms, later.operation_ms),
+        calls: calls.collect(),
+    }
 }
 
 fn device(earlier: &BlockDevice, later: &BlockDevice, interval_s: f64) -> DeviceSample {
