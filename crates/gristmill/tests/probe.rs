@@ -109,6 +109,24 @@ fn the_same_mount_is_no_second_client() {
 }
 
 #[test]
+fn a_process_of_another_host_is_started_by_a_command() {
+    let place = place();
+    // The same host, as the process finds out by itself: it takes part, and there is no other client.
+    let found = json(place.path(), &["--only", "locks", "--peer-by", "env A=B"]);
+    assert!(why_absent(&found, "locks_exclude_peer").contains("the same mount"));
+    let output = run(place.path(), &["--only", "locks", "--peer-by", "false"]);
+    assert_eq!(output.status.code(), Some(3));
+    let said = text(&output.stderr);
+    assert!(said.contains("false must run this program there"), "{said}");
+    let blank = place.path().join("a folder");
+    fs::create_dir(&blank).unwrap();
+    let output = run(&blank, &["--only", "locks", "--peer-by", "env"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text(&output.stderr).contains("without blanks"));
+    assert!(names(&blank).is_empty());
+}
+
+#[test]
 fn where_nothing_can_be_measured_there_is_no_answer() {
     let place = place();
     let output = run(place.path(), &["--only", "visibility"]);

@@ -100,6 +100,22 @@ pub struct Peer {
     pub directory: PathBuf,
     /// The folder of the experiments as it is called there.
     pub folder: PathBuf,
+    /// On another host: the command that runs there what it is given, and its arguments. Empty: on this one.
+    pub by: Vec<String>,
+}
+
+impl Peer {
+    /// What starts a process there, from what starts one here.
+    fn command(&self, launch: Launch<'_>) -> Command {
+        let here = launch(&self.folder);
+        let [by, words @ ..] = &self.by[..] else {
+            return here;
+        };
+        let mut command = Command::new(by);
+        command.args(words).arg(here.get_program());
+        command.args(here.get_args());
+        command
+    }
 }
 
 /// What is to be done.
@@ -140,17 +156,8 @@ impl Options {
     }
 }
 
-/// Where a process takes part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
-    /// On this host, through the same mount.
-    Own,
-    /// Through the other mount, or on the other host.
-    Other,
-}
-
 /// How a process that takes part is started; it must end up in [`serve`] with the folder that is named.
-pub type Launch<'a> = &'a dyn Fn(Client, &Path) -> Command;
+pub type Launch<'a> = &'a dyn Fn(&Path) -> Command;
 
 /// What keeps experiments from being carried out.
 #[derive(Debug, thiserror::Error)]
@@ -179,6 +186,17 @@ pub enum Error {
     /// What was to come from storage may come from memory.
     #[error("{0}")]
     NotCold(String),
+    /// A process on another host ended before it did anything.
+    #[error(
+        "the process on the other host ended before it answered: {by} must run this program there, at the same \
+         path, and {} must be the same directory there; see what it said above", directory.display()
+    )]
+    OtherHost {
+        /// What was to start it.
+        by: String,
+        /// The directory as it is called there.
+        directory: PathBuf,
+    },
     /// The peer is something else.
     #[error("{} is not the same directory: what was made in the other is not there", .0.display())]
     OtherDirectory(PathBuf),

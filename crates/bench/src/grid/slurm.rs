@@ -78,11 +78,11 @@ impl Allocation {
         Self { program, binds }
     }
 
-    /// A process of this program on each of these nodes; its arguments are to follow.
-    fn step(&self, nodes: &[&str]) -> Command {
-        let mut command = Command::new("srun");
+    /// The command that runs on each of these nodes what it is given, and its arguments.
+    pub fn words(&self, nodes: &[&str]) -> Vec<String> {
         let count = nodes.len();
-        command.args([
+        let mut words = vec![
+            "srun".to_owned(),
             format!("--nodes={count}"),
             format!("--ntasks={count}"),
             "--ntasks-per-node=1".to_owned(),
@@ -94,20 +94,19 @@ impl Allocation {
             "--kill-on-bad-exit=0".to_owned(),
             "--wait=0".to_owned(),
             "--job-name=gristmill".to_owned(),
-        ]);
-        if self.binds {
-            // Jobs may use all processors.
-            command.arg("--cpu-bind=none");
-        }
-        command.arg(&self.program);
-        process::die_with_parent(&mut command);
-        command
+        ];
+        // Jobs may use all processors.
+        words.extend(self.binds.then(|| "--cpu-bind=none".to_owned()));
+        words
     }
 
-    /// A process of this program on a node, whose input and output are those of the command. Its arguments are to
-    /// follow.
-    pub fn process(&self, node: &str) -> Command {
-        self.step(&[node])
+    /// Runs this program on these nodes; its arguments are to follow.
+    fn step(&self, nodes: &[&str], options: &[String]) -> Command {
+        let words = self.words(nodes);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).args(options).arg(&self.program);
+        process::die_with_parent(&mut command);
+        command
     }
 
     /// Runs this program on all of these nodes, those of the allocation in its order, and waits; what each prints is in a
@@ -120,11 +119,9 @@ impl Allocation {
         stop: &AtomicBool,
     ) -> io::Result<Vec<PathBuf>> {
         let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
-        let mut command = Command::new("srun");
-        let step = self.step(&names);
-        command.arg(format!("--output={}", pattern(&folder.join("node")) + "%n"));
-        command.args(step.get_args()).args(arguments);
-        process::die_with_parent(&mut command);
+        let output = format!("--output={}%n", pattern(&folder.join("node")));
+        let mut command = self.step(&names, &[output]);
+        command.args(arguments);
         let child = command.stdin(Stdio::null()).spawn();
         let mut child = child.map_err(|error| not_started("srun", &error))?;
         wait(&mut child, &|| false, stop)?;
@@ -142,7 +139,7 @@ impl Launcher for Allocation {
         unfinished: &dyn Fn() -> Vec<String>,
         stop: &AtomicBool,
     ) -> io::Result<()> {
-        let mut command = self.step(nodes);
+        let mut command = self.step(nodes, &[]);
         command.arg("agent").args(arguments);
         let child = command.stdin(Stdio::null()).spawn();
         let mut child = child.map_err(|error| not_started("srun", &error))?;
@@ -171,7 +168,7 @@ impl Launcher for Allocation {
 
     fn clocks(&self, nodes: &[String], arguments: &[String]) -> io::Result<Vec<Option<Clock>>> {
         let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
-        let mut command = self.step(&names);
+        let mut command = self.step(&names, &[]);
         command.arg("agent").args(arguments);
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| not_started("srun", &error))?;

@@ -10,10 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use base::units::parse_size;
-use bench::grid::slurm::Allocation;
 use bench::marker::{self, Holds};
 use clap::Args;
-use probe::probe::{self as experiments, ALL, Client, Experiment, Options, Peer, probe, serve};
+use probe::probe::{self as experiments, ALL, Experiment, Options, Peer, probe, serve};
 
 use super::nodes;
 use super::room::Room;
@@ -31,6 +30,10 @@ pub struct ProbeArgs {
     /// The same directory through another mount: shows what two clients see of each other
     #[arg(long, value_name = "DIR2")]
     pub peer: Option<PathBuf>,
+    /// Command that runs on another host what it is given, as in 'ssh node2': its process takes part. This program and
+    /// the directory (unless --peer says how it is called there) have the same paths there
+    #[arg(long, value_name = "COMMAND", value_parser = words)]
+    pub peer_by: Option<Words>,
     /// Only these experiments; --list names them
     #[arg(long, value_name = "ID,…", value_delimiter = ',', value_parser = experiment)]
     pub only: Vec<&'static Experiment>,
@@ -81,10 +84,16 @@ pub fn run(args: &ProbeArgs) -> Result<Exit> {
     let Some(directory) = &args.directory else {
         bail!("names no directory");
     };
-    if args.on.slurm && args.peer.is_some() {
-        bail!("--peer and --slurm: the other client is a mount or a node, one of them");
+    if args.on.slurm && (args.peer.is_some() || args.peer_by.is_some()) {
+        bail!("--slurm: the other client is the second node; leave --peer and --peer-by out");
     }
-    if let Some(peer) = args.peer.as_ref().filter(|peer| !peer.is_dir()) {
+    let on_this_host = |_: &&PathBuf| args.peer_by.is_none();
+    if let Some(peer) = args
+        .peer
+        .as_ref()
+        .filter(on_this_host)
+        .filter(|peer| !peer.is_dir())
+    {
         bail!("{} is not a directory", peer.display());
     }
     let program = env::current_exe().context("failed to find this program")?;
@@ -92,15 +101,15 @@ pub fn run(args: &ProbeArgs) -> Result<Exit> {
     if let Some(count) = args.on.nodes {
         return nodes::submit(&args.on, count, directory, &stop);
     }
-    let other = other_node(args)?;
+    let by = peer_by(args)?;
     let room = Room::make(directory, "probe")?;
-    let options = options(args, &room);
+    let options = Options {
+        peer: peer_of((args, by), directory, &room, &program)?,
+        ..options(args, &room)
+    };
     check_space(&options)?;
-    let launch = |client: Client, folder: &Path| {
-        let mut command = match other.as_ref().filter(|_| client == Client::Other) {
-            Some((node, allocation)) => allocation.process(node),
-            None => Command::new(&program),
-        };
+    let launch = |folder: &Path| {
+        let mut command = Command::new(&program);
         command.arg("probe-peer").arg(folder);
         command
     };
@@ -148,19 +157,6 @@ pub fn peer(args: &ProbePeerArgs) -> Result<Exit> {
     }
 }
 
-/// The second node of the allocation.
-fn other_node(args: &ProbeArgs) -> Result<Option<(String, Allocation)>> {
-    if !args.on.slurm {
-        return Ok(None);
-    }
-    let (names, allocation) = nodes::allocation()?;
-    let Some(second) = names.into_iter().nth(1) else {
-        bail!("--slurm: the allocation has one node, and the other client needs another");
-    };
-    ui::say(&format!("The other client is {second}"));
-    Ok(Some((second, allocation)))
-}
-
 /// The experiments that were named, each once, in their order.
 fn chosen(args: &ProbeArgs) -> Vec<&'static Experiment> {
     let is_named = |experiment: &&'static Experiment| {
@@ -182,11 +178,6 @@ fn options(args: &ProbeArgs, room: &Room) -> Options {
             cores.clamp(*PROCESSES.start(), *PROCESSES.end())
         }
     };
-    // On another node the directory has the same name.
-    let peer = args
-        .peer
-        .as_ref()
-        .or(args.on.slurm.then_some(&room.directory));
     Options {
         folder: room.folder.clone(),
         token: format!(
@@ -194,10 +185,7 @@ fn options(args: &ProbeArgs, room: &Room) -> Options {
             std::process::id(),
             now.unwrap_or_default().as_nanos()
         ),
-        peer: peer.map(|directory| Peer {
-            directory: directory.clone(),
-            folder: experiments::beside(directory, &room.folder),
-        }),
+        peer: None,
         only: chosen(args),
         gentle,
         pace: rate.map(|rate| u64::from(rate) * 1_000_000),
@@ -206,6 +194,58 @@ fn options(args: &ProbeArgs, room: &Room) -> Options {
         bytes: args.size.unwrap_or(if gentle { 8 << 20 } else { 64 << 20 }),
         time: Duration::from_secs(args.seconds.unwrap_or(if gentle { 3 } else { 5 }).into()),
     }
+}
+
+/// What starts processes on another host, if there is one: of an allocation of Slurm the second node.
+fn peer_by(args: &ProbeArgs) -> Result<Option<Vec<String>>> {
+    if !args.on.slurm {
+        return Ok(args.peer_by.clone().map(|words| words.0));
+    }
+    let (names, allocation) = nodes::allocation()?;
+    let Some(second) = names.get(1) else {
+        bail!("--slurm: the allocation has one node, and the other client needs another");
+    };
+    ui::say(&format!("The other client is {second}"));
+    Ok(Some(allocation.words(&[second])))
+}
+
+/// The other client, if one is named.
+fn peer_of(
+    (args, by): (&ProbeArgs, Option<Vec<String>>),
+    directory: &Path,
+    room: &Room,
+    program: &Path,
+) -> Result<Option<Peer>> {
+    let directory = match (&args.peer, &by) {
+        (Some(peer), _) => peer.clone(),
+        (None, Some(_)) => directory.to_owned(),
+        (None, None) => return Ok(None),
+    };
+    let folder = experiments::beside(&directory, &room.folder);
+    let Some(by) = by else {
+        return Ok(Some(Peer {
+            directory,
+            folder,
+            by: Vec::new(),
+        }));
+    };
+    let folder = std::path::absolute(&folder)
+        .with_context(|| format!("failed to find {}", folder.display()))?;
+    for path in [program, &folder] {
+        let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+=:@,".contains(letter);
+        if !path.to_str().is_some_and(|path| path.chars().all(is_plain)) {
+            bail!(
+                "{} has letters that a shell on the other host may read in its own way: --peer-by needs paths \
+                 without blanks and the like",
+                path.display()
+            );
+        }
+    }
+    Ok(Some(Peer {
+        directory,
+        folder,
+        by,
+    }))
 }
 
 /// Refuses what would fill the disk.
@@ -229,6 +269,18 @@ fn experiment(text: &str) -> Result<&'static Experiment, String> {
         let known: Vec<&str> = ALL.iter().map(|one| one.id).collect();
         format!("there are {}", known.join(", "))
     })
+}
+
+/// A command and its arguments.
+#[derive(Debug, Clone)]
+pub struct Words(Vec<String>);
+
+fn words(text: &str) -> Result<Words, String> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    if words.is_empty() {
+        return Err("needs a command, as in 'ssh node2'".to_owned());
+    }
+    Ok(Words(words))
 }
 
 fn size(text: &str) -> Result<u64, String> {

@@ -12,7 +12,7 @@ use host::file_systems::{self, Mount};
 use super::agent::{Agent, Answer, Request};
 use super::physical::Side;
 use super::stream::{Moved, Moving};
-use super::{Client, Error, Launch, Options, failed};
+use super::{Error, Launch, Options, failed};
 
 /// Files that are read may have this share of their pages in the page cache when they are to come from storage.
 pub(super) const CACHED_MAX: f64 = 0.01;
@@ -90,17 +90,14 @@ impl<'a> Ground<'a> {
 
     /// Another process that goes through the same mount.
     pub(super) fn agent(&self) -> Result<Agent<'a>, Error> {
-        Agent::start(
-            &mut (self.launch)(Client::Own, &self.options.folder),
-            self.stop,
-        )
+        Agent::start(&mut (self.launch)(&self.options.folder), self.stop)
     }
 
     /// A process of the other client; `None`: there is no such client.
     pub(super) fn peer(&self) -> Result<Option<Agent<'a>>, Error> {
         match &self.options.peer {
             Some(peer) if self.no_peer.is_none() => {
-                Agent::start(&mut (self.launch)(Client::Other, &peer.folder), self.stop).map(Some)
+                Agent::start(&mut peer.command(self.launch), self.stop).map(Some)
             }
             _ => Ok(None),
         }
@@ -183,19 +180,23 @@ impl<'a> Ground<'a> {
     fn peer_is_missing(&self) -> Result<Option<String>, Error> {
         let Some(peer) = &self.options.peer else {
             return Ok(Some(
-                "needs --peer DIR2, the same directory through a mount of another client, or --slurm, another node"
+                "needs --peer DIR2, the same directory through a mount of another client, or --peer-by or --slurm, another host"
                     .to_owned(),
             ));
         };
         let token = format!("{}\n", self.options.token);
         let path = self.options.folder.join("token");
         fs::write(&path, &token).map_err(|source| failed("write", &path, source))?;
-        let mut there = Agent::start(&mut (self.launch)(Client::Other, &peer.folder), self.stop)?;
+        let mut there = Agent::start(&mut peer.command(self.launch), self.stop)?;
         let mut here = self.agent()?;
         let file = || Request::Identify {
             file: "token".to_owned(),
         };
         let there = there.ask(&file()).map_err(|error| match error {
+            Error::Agent(_) if !peer.by.is_empty() => Error::OtherHost {
+                by: peer.by.join(" "),
+                directory: peer.directory.clone(),
+            },
             // It ends if it does not find the folder.
             Error::Agent(_) => Error::OtherDirectory(peer.directory.clone()),
             other => other,
