@@ -26,7 +26,7 @@ start() { # folder, node
     fi
     mkdir -p "$folder"/{local,shared}
     # shellcheck disable=SC2016
-    unshare --mount sh -ec '
+    unshare --mount --propagation slave sh -ec '
         mount -t tmpfs -o size=64M,mode=1777 "$1" "$0/local"
         if command -v bindfs > /dev/null && [ -e /dev/fuse ]; then
             mkdir "$0/local/shared"

@@ -593,3 +593,130 @@ fn two_nodes_probe_what_they_share() {
         "{found}"
     );
 }
+
+/// Each node reads a data set of its own with PROC MEANS.
+const READER: &str = r#"
+name = "reader"
+title = "One job a node that reads a data set"
+
+[launch]
+rule = "together"
+spread_s = 0.0
+
+[demonstration]
+scale = 1
+
+[classes]
+data = "one pass"
+
+[channels]
+input = { on = "shared" }
+
+[[datasets]]
+names = ["in1"]
+recipe = "large-sorts"
+rows = 300000
+
+[[jobs]]
+name = "means"
+program = "one.sas"
+class = "data"
+symbols = { in = "in1" }
+
+[[jobs.checks]]
+kind = "rows"
+dataset = "made"
+count = "1"
+"#;
+
+/// A drive that gives so many MB/s in each direction, for as long as this is kept.
+struct Drive(PathBuf);
+
+impl Drive {
+    fn make(at: PathBuf, mb_per_s: u32) -> Self {
+        Self::script(&[
+            "up",
+            &at.display().to_string(),
+            "ext4",
+            "4G",
+            &mb_per_s.to_string(),
+        ]);
+        Self(at)
+    }
+
+    fn script(arguments: &[&str]) {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/drive.sh");
+        let status = Command::new("bash").arg(script).args(arguments).status();
+        assert!(status.unwrap().success(), "{arguments:?}");
+    }
+}
+
+impl Drop for Drive {
+    fn drop(&mut self) {
+        Self::script(&["down", &self.0.display().to_string()]);
+    }
+}
+
+#[test]
+#[ignore = "needs a Slurm of twelve nodes and some minutes: lab/slurm.sh run 12, as root"]
+fn the_knee_is_where_the_nodes_ask_for_more_than_the_drive_gives() {
+    const DRIVE_MB_PER_S: u32 = 40;
+    // A twelfth of what SAS does with PROC MEANS, so that eight nodes ask for what the drive gives.
+    const NODES_FED: f64 = 8.0;
+    let site = Site::new();
+    write_suite(&site, "reader", "");
+    fs::write(site.path("reader/suite.toml"), READER).unwrap();
+    let program = "proc means data=in.&in noprint; output out=out.made; run;\n";
+    fs::write(site.path("reader/programs/one.sas"), program).unwrap();
+    let table = format!(
+        "title = \"{} MB/s\"\ndate = \"2026-11\"\n[source.own]\ntext = \"made for a test\"\n[kind.OTHER]\n\
+         s_per_mb = {}\nbasis = \"made for a test\"\nsources = [\"own\"]\n",
+        f64::from(DRIVE_MB_PER_S) / NODES_FED,
+        NODES_FED / f64::from(DRIVE_MB_PER_S),
+    );
+    fs::write(site.path("pace.toml"), table).unwrap();
+    let drive = Drive::make(site.path("drive"), DRIVE_MB_PER_S);
+    let output = site.output(&[
+        "run",
+        "./reader",
+        "--slurm",
+        "--nodes",
+        "1,4,8,10,12",
+        "--scale",
+        "1",
+        "--no-ceiling",
+        "--data",
+        "drive",
+        "--output",
+        "out",
+        "--work",
+        "work",
+        "--runs",
+        "gristmill-bench/runs",
+        "--pace",
+        "1",
+        "--pace-by",
+        "sleep",
+        "--pace-table",
+        "pace.toml",
+    ]);
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    let runs: Vec<PathBuf> = site
+        .runs("reader")
+        .iter()
+        .map(|run| run.path().to_owned())
+        .collect();
+    assert_eq!(runs.len(), 5, "{said}");
+    let words: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
+    let mut compared = site.command(&["compare"]);
+    let compared = compared.args(&words).arg("--json").output().unwrap();
+    drop(drive);
+    let found: serde_json::Value = serde_json::from_slice(&compared.stdout).expect(&said);
+    let growth = &found["growth"];
+    println!("{}", &said[said.rfind("Growth with the nodes").unwrap()..]);
+    // Run times stay flat as long as the drive gives what is asked for, and the knee is there.
+    assert_eq!(growth["holds_to"], 8, "{growth}");
+    let knee = growth["knee"]["nodes"].as_f64().expect("a knee");
+    assert!((knee / NODES_FED - 1.0).abs() <= 0.1, "{knee}: {growth}");
+    assert_eq!(growth["knee"]["at_least"], false, "{growth}");
+}
