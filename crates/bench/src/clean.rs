@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::marker::{self, Holds};
+use crate::matrix::journal;
 use crate::orphans::session_of;
 
 /// How deep marked folders are looked for.
@@ -43,6 +44,8 @@ fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> i
             .into_owned();
         let in_use = match session_of(&name) {
             Some((process_id, made_on)) => made_on != host || ::io::process::is_alive(process_id),
+            // What a series changed on the host is known to its folder alone.
+            None if holds == Holds::Matrix && has_changes(directory)? => true,
             None => marker::is_in_use(directory),
         };
         found.push(Found {
@@ -68,6 +71,12 @@ fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> i
         }
     }
     Ok(())
+}
+
+/// True if a series has changed something that it has not put back.
+fn has_changes(directory: &Path) -> io::Result<bool> {
+    let boot = journal::boot_id()?;
+    Ok(!journal::pending(directory, &boot)?.is_empty())
 }
 
 /// Folders that nobody may read, and those that vanished meanwhile.

@@ -177,6 +177,7 @@ impl Order {
             duration: None,
             ceiling: None,
             pace: self.pace.clone(),
+            labels: BTreeMap::new(),
             series: None,
             program,
             sas: self.sas.clone(),

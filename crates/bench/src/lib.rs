@@ -11,6 +11,7 @@ pub mod clean;
 pub mod grid;
 pub mod launch;
 pub mod marker;
+pub mod matrix;
 pub mod orphans;
 pub mod plan;
 pub mod run;

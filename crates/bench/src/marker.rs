@@ -22,6 +22,8 @@ pub enum Holds {
     Work,
     /// Files of a test of throughput.
     Test,
+    /// A factorial series.
+    Matrix,
 }
 
 impl Holds {
@@ -33,6 +35,7 @@ impl Holds {
             Self::Run => "run",
             Self::Work => "work",
             Self::Test => "test",
+            Self::Matrix => "matrix",
         }
     }
 
@@ -87,7 +90,13 @@ pub fn read(directory: &Path) -> Option<Holds> {
         let is_test = is_named_as_test(directory) && is_in_use(directory);
         return is_test.then_some(Holds::Test);
     };
-    let known = [Holds::Data, Holds::Output, Holds::Run, Holds::Test];
+    let known = [
+        Holds::Data,
+        Holds::Output,
+        Holds::Run,
+        Holds::Test,
+        Holds::Matrix,
+    ];
     if let Some(holds) = known.into_iter().find(|holds| text == holds.signature()) {
         return Some(holds);
     }

@@ -94,6 +94,8 @@ pub struct Config {
     pub ceiling: Option<Ceiling>,
     /// The pace of the jobs' steps.
     pub pace: Option<Pace>,
+    /// What the run is of: levels of factors, by name.
+    pub labels: BTreeMap<String, String>,
     /// The runs that this one belongs to.
     pub series: Option<results::run::Series>,
     /// The program that executes jobs, and programs of checks: this one.

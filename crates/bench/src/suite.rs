@@ -228,7 +228,7 @@ fn read(
     Err(Error::Mistakes(suite.mistakes(&wrong)))
 }
 
-fn mistake(file: &str, source: &str, wrong: &Wrong) -> Mistake {
+pub(crate) fn mistake(file: &str, source: &str, wrong: &Wrong) -> Mistake {
     let before = source.get(..wrong.span.start).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     Mistake {

@@ -51,6 +51,9 @@ pub enum Verb {
     Logs(LogsArgs),
     /// Set runs, or runs and papers, side by side: ratios, and what of them is noise
     Compare(CompareArgs),
+    /// Run a suite with file systems, options and settings in every combination, several times, and say what makes a
+    /// difference
+    Matrix(Box<MatrixArgs>),
     /// Measure what directories move when one stream for each core writes, reads and copies large files
     Iotest(IotestArgs),
     /// Show what a file system does with locks, caches, small files and other clients, by small experiments
@@ -267,6 +270,9 @@ pub struct RunArgs {
     /// Keep the outputs after they were verified
     #[arg(long)]
     pub keep: bool,
+    /// Say what the run is of, such as host=rhel9,array=f810: `gristmill matrix report` compares runs by it
+    #[arg(long, value_name = "NAME=VALUE,…", value_delimiter = ',', value_parser = sizes::label)]
+    pub label: Vec<(String, String)>,
     /// Print the plan and stop
     #[arg(long)]
     pub dry_run: bool,
@@ -602,6 +608,84 @@ pub struct StageArgs {
     /// papers, or distinct, from seeds of their own [default: as the suite says]
     #[arg(long, value_name = "identical|distinct", value_parser = sizes::copies)]
     pub copies: Option<bench::suite::text::Copies>,
+}
+
+/// Arguments of `matrix`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = MATRIX_EXIT_CODES)]
+pub struct MatrixArgs {
+    /// What else than a series
+    #[command(subcommand)]
+    pub verb: Option<MatrixVerb>,
+    /// The plan (docs/guide/matrix.md), such as suites/mixed-8core/matrix.toml
+    #[arg(value_name = "PLAN.toml", required = true)]
+    pub plan: Option<PathBuf>,
+    /// Keep the series in this folder; one that is there is continued [default: gristmill-bench/matrix-NAME]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Make files that hold file systems below this directory [default: images/ in that of --folder]
+    #[arg(long, value_name = "DIR")]
+    pub images: Option<PathBuf>,
+    /// Put a device in the place of what the plan has for a volume
+    #[arg(long, value_name = "VOLUME=DEVICE", value_parser = sizes::device)]
+    pub device: Vec<(String, String)>,
+    /// Confirm that a device, named exactly as in the plan, may be formatted: everything on it is lost
+    #[arg(long, value_name = "DEVICE")]
+    pub format: Vec<String>,
+    /// Factor on the paper's rows [default: the plan's]
+    #[arg(long, value_name = "F")]
+    pub scale: Option<f64>,
+    /// How often each cell is run; more than before continue a series [default: the plan's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeats: Option<u32>,
+    /// Leave only these levels of a factor, such as thp=never,always
+    #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = sizes::levels)]
+    pub only: Vec<(String, Vec<String>)>,
+    /// Say what all runs are of, such as host=rhel9,array=f810, to compare them with those of other places
+    #[arg(long, value_name = "NAME=VALUE,…", value_delimiter = ',', value_parser = sizes::label)]
+    pub label: Vec<(String, String)>,
+    /// Print cells, order, devices and settings, and what this host cannot do, and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How the result is printed
+    #[command(flatten)]
+    pub output: MatrixOutput,
+}
+
+const MATRIX_EXIT_CODES: &str = "Exit codes: 0 all runs that this host can do are done; 1 some failed; 2 usage; \
+3 could not run, or something could not be put back; 4 nothing can be compared; 130 interrupted.";
+
+/// How the result of a series is printed.
+#[derive(Debug, Args)]
+pub struct MatrixOutput {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write every table as CSV below this directory, or print the one of this name
+    #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
+    pub csv: Option<PathBuf>,
+    /// Write the result as one HTML file that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// What `matrix` does beside running a series.
+#[derive(Debug, Subcommand)]
+pub enum MatrixVerb {
+    /// Analyse a series, finished or not, and runs that were made elsewhere with --label
+    Report {
+        /// Folders of series, and run directories
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// How the result is printed
+        #[command(flatten)]
+        output: MatrixOutput,
+    },
+    /// Put back what a series that was killed changed on this host
+    Restore {
+        /// Its folder
+        folder: PathBuf,
+    },
 }
 
 /// Arguments of `mark`.

@@ -10,6 +10,7 @@ pub mod iotest;
 pub mod logs;
 pub mod manual;
 pub mod mark;
+pub mod matrix;
 mod nodes;
 mod pace;
 pub mod probe;

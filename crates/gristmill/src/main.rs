@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Verb::Stage(args) => commands::stage::run(&args),
         Verb::Mark(args) => commands::mark::run(&args),
         Verb::Agent(args) => commands::agent::run(&args),
+        Verb::Matrix(args) => commands::matrix::run(&args),
         Verb::Iotest(args) => commands::iotest::run(&args),
         Verb::Probe(args) => commands::probe::run(&args),
         Verb::ProbePeer(args) => commands::probe::peer(&args),

@@ -72,6 +72,39 @@ pub fn parameter(text: &str) -> Result<(String, u64), String> {
         .ok_or_else(|| "needs a name and a whole number, as in models=16".to_owned())
 }
 
+/// `FACTOR=LEVEL,…` of `--only`.
+pub fn levels(text: &str) -> Result<(String, Vec<String>), String> {
+    let parts = text
+        .split_once('=')
+        .filter(|(name, levels)| !name.is_empty() && !levels.is_empty());
+    let (name, levels) = parts.ok_or("needs a factor and levels, as in thp=never,always")?;
+    let levels = levels.split(',').map(|level| level.trim().to_owned());
+    Ok((name.to_owned(), levels.collect()))
+}
+
+/// `VOLUME=DEVICE` of `--device`.
+pub fn device(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, device)) if !name.is_empty() && device.starts_with('/') => {
+            Ok((name.to_owned(), device.to_owned()))
+        }
+        _ => Err(
+            "needs a volume of the plan and the full path of a device, as in data=/dev/sdb"
+                .to_owned(),
+        ),
+    }
+}
+
+/// `NAME=VALUE` of `--label`.
+pub fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("needs a name and a value, as in array=f810".to_owned()),
+    }
+}
+
 /// `NAME=FILE|CMD` of `--observe`.
 pub fn series(text: &str) -> Result<bench::sampler::observe::Series, String> {
     match text.split_once('=') {

@@ -3,6 +3,7 @@
 //! Start reading at [`terminal`] for text, at [`page`] for HTML.
 
 pub mod audit;
+pub mod matrix;
 pub mod measured;
 pub mod page;
 pub mod series;

@@ -9,6 +9,7 @@ mod comparison;
 mod facts;
 mod jobs;
 mod latency;
+mod matrix;
 mod number;
 mod panels;
 mod scaling;
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 use minijinja::{Environment, context};
 use results::audit::NodeAudit;
 use results::compare::Comparison;
+use results::matrix::{Analysis, tables as series_tables};
 use results::node::NodeRecord;
 use results::run::{self, Event, RunDirectory, RunPlan, RunResult};
 use results::sample::Sample;
@@ -100,7 +102,8 @@ const NOTICES: &str = concat!(
      \"Source\". Licensed under the SIL Open Font License, Version 1.1 (http://scripts.sil.org/OFL)."
 );
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 9] = [
+    ("matrix.html", include_str!("../templates/matrix.html")),
     ("tables.html", include_str!("../templates/tables.html")),
     ("run.html", include_str!("../templates/run.html")),
     ("findings.html", include_str!("../templates/findings.html")),
@@ -189,6 +192,35 @@ pub fn comparison(comparison: &Comparison, tables: &[Table]) -> String {
         notices => NOTICES,
     };
     render("comparison.html", &values)
+}
+
+/// The page of a factorial series.
+pub fn matrix(title: &str, analysis: &Analysis) -> String {
+    let groups: Vec<(&str, &[String])> = analysis
+        .responses
+        .iter()
+        .map(|all| (all.response.title(), &all.ranking[..]))
+        .collect();
+    let first = groups.first().and_then(|(_, ranking)| ranking.first());
+    let factors: Vec<&str> = analysis
+        .factors
+        .iter()
+        .map(|factor| &*factor.name)
+        .collect();
+    let tables = series_tables::all(analysis);
+    let values = context! {
+        title => title,
+        headline => first.map_or("Nothing can be compared", |first| first),
+        groups => groups,
+        factors => factors.join(", "),
+        cells => matrix::bars(analysis),
+        notes => analysis.notes,
+        tables => tables.iter().map(comparison::printed).collect::<Vec<_>>(),
+        method => analysis.method,
+        style => script::style(),
+        notices => NOTICES,
+    };
+    render("matrix.html", &values)
 }
 
 /// A page of tables below some sentences, the first of which is its headline.

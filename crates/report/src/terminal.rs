@@ -161,6 +161,13 @@ fn heading(plan: &RunPlan) -> String {
         }
         Some(pace) => line(&format!("paced: {pace}{}", pacing(plan))),
     }
+    if !plan.labels.is_empty() {
+        let labels = plan.labels.iter();
+        let labels: Vec<String> = labels
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        line(&format!("labels: {}", labels.join(", ")));
+    }
     for note in &plan.notes {
         line(note);
     }

@@ -12,6 +12,7 @@ pub mod bundle;
 pub mod compare;
 pub mod growth;
 pub mod log;
+pub mod matrix;
 pub mod measurement;
 pub mod node;
 pub mod peak;

@@ -99,6 +99,9 @@ pub struct RunPlan {
     /// Batches are started anew until so many seconds are over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
+    /// What the run is of, as `--label` gave it: levels of factors, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// The runs that this one is compared with, if it was made as one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,

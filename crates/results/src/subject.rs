@@ -310,6 +310,9 @@ fn configuration(plan: &RunPlan) -> BTreeMap<String, String> {
     put("cold", plan.cold.to_string());
     put("cores", plan.cores.to_string());
     put("node", plan.node.clone());
+    for (name, value) in &plan.labels {
+        put(&format!("label {name}"), value.clone());
+    }
     for (name, value) in &plan.options {
         put(&format!("option {name}"), value.clone());
     }

@@ -80,6 +80,7 @@ pub(crate) fn create_directory(
         verify: plan.verify.name().to_owned(),
         wall_limit_s: config.wall_limit.map(|limit| limit.as_secs_f64()),
         duration_s: config.duration.map(|duration| duration.as_secs_f64()),
+        labels: config.labels.clone(),
         series: config.series.clone().map(|series| results::run::Series {
             name: if series.name.is_empty() {
                 name.to_owned()

@@ -28,7 +28,8 @@ pub fn run(args: &CleanArgs) -> Result<Exit> {
         .with_context(|| format!("failed to look below {}", args.directory.display()))?;
     let mut total = 0;
     for one in &found {
-        let stays = one.in_use || (args.keep_runs && one.holds == Holds::Run);
+        let stays =
+            one.in_use || (args.keep_runs && matches!(one.holds, Holds::Run | Holds::Matrix));
         let removed = args.yes && !stays;
         if removed {
             clean::remove(one)

@@ -128,6 +128,7 @@ fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Confi
         wall_limit: args.wall_limit,
         duration: args.duration,
         pace: super::pace::of_run(&args.pace)?,
+        labels: args.label.iter().cloned().collect(),
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
         sas: args.engine.0.clone(),

@@ -58,6 +58,7 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         wall_limit: None,
         duration: None,
         pace: None,
+        labels: BTreeMap::new(),
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
         sas: None,

@@ -1,5 +1,6 @@
 //! The same jobs on tmpfs, before the run: how fast they are where no storage holds them back.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -62,6 +63,7 @@ pub fn measure(
         keep: false,
         audit: false,
         duration: None,
+        labels: BTreeMap::new(),
         series: None,
         observe: Vec::new(),
         ..config.clone()

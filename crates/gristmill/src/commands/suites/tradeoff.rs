@@ -166,6 +166,7 @@ fn measure(args: &TradeoffArgs, suite: &Suite, row: &mut Row, stop: &AtomicBool)
         wall_limit: None,
         duration: None,
         pace: None,
+        labels: BTreeMap::new(),
         series: None,
         program: std::env::current_exe().context("failed to find this program's own file")?,
         sas: None,

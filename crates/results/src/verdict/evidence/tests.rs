@@ -35,6 +35,7 @@ fn plan() -> RunPlan {
         verify: "full".to_owned(),
         wall_limit_s: None,
         duration_s: None,
+        labels: BTreeMap::new(),
         series: None,
         pace: None,
         pacing: None,
