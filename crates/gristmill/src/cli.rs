@@ -617,7 +617,7 @@ pub struct MatrixArgs {
     /// What else than a series
     #[command(subcommand)]
     pub verb: Option<MatrixVerb>,
-    /// The plan (docs/guide/matrix.md), such as suites/mixed-8core/matrix.toml
+    /// The plan, a file (docs/guide/matrix.md), or mixed-8core for the RHEL paper's
     #[arg(value_name = "PLAN.toml", required = true)]
     pub plan: Option<PathBuf>,
     /// Keep the series in this folder; one that is there is continued [default: gristmill-bench/matrix-NAME]

@@ -1,10 +1,12 @@
 //! Real file systems that must be mounted first, and a machine that may be spoiled: `lab/fuse.sh`, `lab/nfs.sh`,
-//! `lab/drive.sh` and `lab/audit.sh` make them, and start these tests.
+//! `lab/drive.sh`, `lab/matrix.sh` and `lab/audit.sh` make them, and start these tests.
 
 #[path = "lab/audit.rs"]
 mod audit;
 #[path = "lab/drive.rs"]
 mod drive;
+#[path = "lab/matrix.rs"]
+mod matrix;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -72,7 +72,9 @@ pub fn attach(path: &Path) -> Result<(PathBuf, Option<String>), String> {
     let is_direct = Path::new("/sys/block").join(name).join("loop/dio");
     let is_direct = fs::read_to_string(is_direct).is_ok_and(|text| text.trim() == "1");
     let note = (!is_direct).then(|| {
-        format!("{text} is read and written through the host's page cache as well: the file system below has no O_DIRECT")
+        format!(
+            "{text} is read and written through the host's page cache as well: the file system below has no O_DIRECT"
+        )
     });
     Ok((past, note))
 }

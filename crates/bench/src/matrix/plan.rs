@@ -330,8 +330,17 @@ pub struct Changes {
     pub devices: Vec<(String, String)>,
 }
 
-/// Reads a plan.
+/// Plans that are part of the binary, by the suite that they are of.
+const BUILTIN: [(&str, &str); 1] = [(
+    "mixed-8core",
+    include_str!("../../../../suites/mixed-8core/matrix.toml"),
+)];
+
+/// Reads a plan: a file, or the one that a built-in suite has.
 pub fn read(path: &Path, changes: &Changes) -> Result<Matrix, Error> {
+    if let Some((name, text)) = BUILTIN.iter().find(|(name, _)| path == Path::new(name)) {
+        return parse(&format!("suites/{name}/matrix.toml"), text, changes);
+    }
     let source = fs::read_to_string(path).map_err(|source| Error::Io {
         path: path.to_owned(),
         source,

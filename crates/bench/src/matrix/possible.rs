@@ -87,14 +87,11 @@ impl<'a> Host<'a> {
             if known != Answer::Yes {
                 return known;
             }
-            if self
+            let is_logical = self
                 .place(name)
-                .is_some_and(|place| place.devices.is_some())
-                && !tool::is_there("lvcreate")
-            {
-                return Answer::No(
-                    "LVM's programs (vgcreate, lvcreate) are not installed".to_owned(),
-                );
+                .is_some_and(|place| place.devices.is_some());
+            if let Some(no) = no_volumes().filter(|_| is_logical) {
+                return no;
             }
             let question = format!("{} {:?} {}", file_system.name(), volume.mkfs, volume.mount);
             return self.once(question, |host| host.tried(file_system, volume));
@@ -258,6 +255,26 @@ impl<'a> Host<'a> {
     }
 }
 
+/// Why this host has no logical volumes, if so.
+fn no_volumes() -> Option<Answer> {
+    if !tool::is_there("lvcreate") {
+        let why = "LVM's programs (vgcreate, lvcreate) are not installed";
+        return Some(Answer::No(why.to_owned()));
+    }
+    let known = fs::read_to_string("/proc/misc").unwrap_or_default();
+    let is_built_in = known
+        .lines()
+        .any(|line| line.split_whitespace().last() == Some("device-mapper"));
+    (!is_built_in && !loads("dm-mod")).then(|| {
+        Answer::No("the kernel has no device mapper, which logical volumes need".to_owned())
+    })
+}
+
+/// True if the kernel has a module that it could load.
+fn loads(module: &str) -> bool {
+    tool::run(&tool::words(&["modprobe", "--dry-run", "--quiet", module])).is_ok()
+}
+
 /// Whether a file system can be made and the kernel knows it.
 fn makes(file_system: FileSystem) -> Answer {
     let name = file_system.name();
@@ -270,8 +287,7 @@ fn makes(file_system: FileSystem) -> Answer {
     let is_built_in = known
         .lines()
         .any(|line| line.split_whitespace().last() == Some(name));
-    let loads = || tool::run(&tool::words(&["modprobe", "--dry-run", "--quiet", name])).is_ok();
-    if !is_built_in && !loads() {
+    if !is_built_in && !loads(name) {
         missing.push(format!("the kernel has no {name}"));
     }
     if missing.is_empty() {

@@ -126,9 +126,10 @@ pub fn run(
     let _in_use = take(folder.path())?;
     let _alone = if changes_host { Some(alone()?) } else { None };
     let mut journal = recover(folder.path(), stop, tell)?;
-    same_series(config)?;
+    // What is refused leaves no plan behind that another one would be held against.
     check_devices(config)?;
     room_for_images(config)?;
+    same_series(config)?;
     let scratch = folder.path().join("trial");
     fs::create_dir_all(&scratch).map_err(failed(format!("make {}", scratch.display())))?;
     let mut host = Host::new(&config.matrix.text, config.kernel.clone(), Some(&scratch));

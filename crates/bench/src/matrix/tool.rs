@@ -9,7 +9,7 @@ use ::io::process::die_with_parent;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is none, or it cannot be started.
-    #[error("failed to start {program}{}", if source.kind() == io::ErrorKind::NotFound { ": this host has no such program" } else { "" })]
+    #[error("failed to start {program}{}", missing(source))]
     Start {
         /// Its name.
         program: String,
@@ -26,6 +26,13 @@ pub enum Error {
         /// What it wrote to standard error.
         said: String,
     },
+}
+
+fn missing(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => ": this host has no such program",
+        _ => "",
+    }
 }
 
 /// The command as a person would type it.

@@ -91,17 +91,19 @@ fn folder(args: &MatrixArgs, matrix: &Matrix) -> Result<PathBuf> {
     std::path::absolute(&folder).with_context(|| format!("failed to find {}", folder.display()))
 }
 
-/// What needs root is refused before anything is made.
+/// What is not confirmed or needs root is refused before anything is made.
 fn may_change(config: &Config<'_>) -> Result<()> {
-    let mounts = config.cells.iter().flat_map(|cell| cell.volumes.values());
-    let mounts = mounts.into_iter().any(|volume| !volume.kind.is_empty());
+    device::confirmed(&config.devices(), &config.format).map_err(anyhow::Error::msg)?;
+    let mut volumes = config.cells.iter().flat_map(|cell| cell.volumes.values());
+    let mounts = volumes.any(|volume| !volume.kind.is_empty());
     let sets = config.cells.iter().any(|cell| !cell.settings.is_empty());
     if (mounts || sets) && !rustix::process::geteuid().is_root() {
         bail!(
-            "file systems are made and mounted and settings are changed by root only; --dry-run shows what would be done"
+            "file systems are made and mounted and settings are changed by root only; --dry-run shows what would be \
+             done"
         );
     }
-    device::confirmed(&config.devices(), &config.format).map_err(anyhow::Error::msg)
+    Ok(())
 }
 
 fn tell(config: &Config<'_>, outcome: &Outcome, output: &MatrixOutput) -> Result<Exit> {

@@ -122,7 +122,8 @@ fn of_interaction(one: &Interaction) -> String {
         "less"
     };
     format!(
-        "{} and {other} depend on each other: from {first} to {level} costs {} {more} with {beside} than with {without}",
+        "{} and {other} depend on each other: from {first} to {level} costs {} {more} with {beside} than with \
+         {without}",
         capital(factor),
         amount(&one.ratio)
     )

@@ -253,7 +253,10 @@ fn blocks(analysis: &Analysis) -> Table {
         row.extend(ratio(Some(block.ratio)));
         table.row(row);
     }
-    table.note("each block holds every cell once, in an order of its own; what changed from block to block is taken out of the effects");
+    table.note(
+        "each block holds every cell once, in an order of its own; what changed from block to block is taken out \
+         of the effects",
+    );
     table
 }
 

@@ -287,3 +287,83 @@ fn order(out: &mut String, config: &Config<'_>) {
         line(out, &format!("block {block}: {}", numbers.join(" ")));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bench::matrix::design;
+    use bench::matrix::plan::{Changes, parse};
+    use bench::matrix::setting::Kernel;
+    use results::matrix::record::MatrixFolder;
+
+    use super::*;
+
+    const PLAN: &str = r#"name = "a"
+title = "Two file systems on a device"
+suite = "large-sorts"
+repeats = 2
+volumes.data = { device = "/dev/sdb" }
+
+[[factors]]
+name = "file system"
+kind = "file-system"
+levels = ["ext4", "xfs"]
+
+[[factors]]
+name = "barriers"
+kind = "mount"
+levels = [{ name = "on", value = "" }, { name = "off", value = "nobarrier" }]
+"#;
+
+    #[test]
+    fn what_cannot_be_done_here_is_named_beside_the_cell_and_explained_once() {
+        let matrix = parse("a.toml", PLAN, &Changes::default()).unwrap();
+        let cells = design::cells(&matrix);
+        let config = Config {
+            plan: design::record(&matrix, &cells, &BTreeMap::new(), "test"),
+            matrix: &matrix,
+            cells: &cells,
+            folder: MatrixFolder::open("/series".as_ref()),
+            images: "/series/images".into(),
+            format: Vec::new(),
+            program: "gristmill".into(),
+            kernel: Kernel::live(),
+        };
+        let unknown = || Answer::Unknown("ext4 with nobarrier: to try that needs root".to_owned());
+        let found = Found {
+            answers: vec![
+                Answer::Yes,
+                unknown(),
+                Answer::Yes,
+                Answer::No("xfs of Linux 6.1 refuses the mount option nobarrier".to_owned()),
+            ],
+            devices: vec![(
+                "/dev/sdb".to_owned(),
+                Err("/dev/sdb is mounted at /home".to_owned()),
+            )],
+            settings: Vec::new(),
+        };
+        insta::assert_snapshot!(describe(&config, &found), @r"
+        Series a: Two file systems on a device
+          design full: 4 cells, 2 blocks of them, 8 runs; order by seed 0
+          each run: gristmill run large-sorts
+          folder /series
+        Volumes
+          data: the device /dev/sdb; holds data, output, work, util
+        Devices that are formatted for every run: everything on them is lost
+          REFUSED: /dev/sdb is mounted at /home; not confirmed: --format with its name does that
+        Factors, the first level of which others are held against
+          file system (file-system): ext4, xfs
+          barriers (mount): on, off (nobarrier)
+        Cells
+            1  ext4, on
+            2  ext4, off  not known yet [1]
+            3  xfs, on
+            4  xfs, off  not possible here [2]
+          [1] ext4 with nobarrier: to try that needs root
+          [2] xfs of Linux 6.1 refuses the mount option nobarrier
+        Order of the cells, shuffled within each block
+          block 1: 4 2 1 3
+          block 2: 4 3 1 2
+        ");
+    }
+}
