@@ -644,6 +644,9 @@ pub struct MatrixArgs {
     /// Say what all runs are of, such as host=rhel9,array=f810, to compare them with those of other places
     #[arg(long, value_name = "NAME=VALUE,…", value_delimiter = ',', value_parser = sizes::label)]
     pub label: Vec<(String, String)>,
+    /// What else `gristmill run` is given, beside the plan's arguments, such as -- --time-scale 0.02
+    #[arg(last = true, value_name = "ARGUMENTS OF RUN")]
+    pub arguments: Vec<String>,
     /// Print cells, order, devices and settings, and what this host cannot do, and stop
     #[arg(long)]
     pub dry_run: bool,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use base::units::parse_size;
 use host::file_systems::{self, Mount};
 
 use super::tool;
@@ -143,7 +144,14 @@ pub fn read_back(asked: &str, found: &[String]) -> Result<Vec<String>, String> {
                 }
                 shown_of(found, if key == "nfsvers" { "vers" } else { key })
             }
-            Some((key, _)) => shown_of(found, key),
+            Some((key, value)) => {
+                let shown = shown_of(found, key);
+                let is_same = |shown: &String| same_size(value, &shown[key.len() + 1..]);
+                if shown.as_ref().is_some_and(is_same) {
+                    continue;
+                }
+                shown
+            }
             None if wanted == "strictatime" => {
                 let kept = found
                     .iter()
@@ -202,6 +210,12 @@ fn shown_of(found: &[String], key: &str) -> Option<String> {
     found.iter().find(starts).cloned()
 }
 
+/// The kernel shows 64m as 65536k.
+fn same_size(one: &str, other: &str) -> bool {
+    let (one, other) = (parse_size(one), parse_size(other));
+    one.is_some() && one == other
+}
+
 fn opposite(option: &str) -> String {
     let without = option.strip_prefix("no").map(str::to_owned);
     without.unwrap_or_else(|| format!("no{option}"))
@@ -250,6 +264,9 @@ mod tests {
         assert!(read_back("nobarrier", &found("rw")).is_err());
         assert!(read_back("strictatime", &found("rw,relatime")).is_err());
         assert_eq!(read_back("strictatime", &found("rw")), Ok(vec![]));
+        let xfs = found("rw,allocsize=65536k");
+        assert_eq!(read_back("allocsize=64m", &xfs), Ok(vec![]));
+        assert!(read_back("allocsize=32m", &xfs).is_err());
         let notes = read_back("journal_async_commit", &ext4).unwrap();
         assert_eq!(notes.len(), 1);
     }

@@ -328,6 +328,8 @@ pub struct Changes {
     pub only: Vec<(String, Vec<String>)>,
     /// A device in place of what a volume is.
     pub devices: Vec<(String, String)>,
+    /// What else `gristmill run` is given.
+    pub arguments: Vec<String>,
 }
 
 /// Plans that are part of the binary, by the suite that they are of.
@@ -355,6 +357,10 @@ pub fn parse(file: &str, source: &str, changes: &Changes) -> Result<Matrix, Erro
         let wrong = Wrong::new(error.span().unwrap_or_default(), message);
         Error::Mistakes(vec![mistake(file, source, &wrong)])
     })?;
+    let more = changes.arguments.iter();
+    let start = text.name.span();
+    text.arguments
+        .extend(more.map(|word| Spanned::new(start.clone(), word.clone())));
     let mut wrong = validate::validate(&text);
     if wrong.is_empty() {
         wrong = apply(&mut text, changes);

@@ -9,7 +9,7 @@ use super::design::{Cell, Volume};
 use super::filesystem::{self, FileSystem};
 use super::plan::{Kind, MatrixText, VolumeText};
 use super::setting::{Kernel, Of, Wanted};
-use super::tool;
+use super::{tool, tuned};
 
 /// A file system is tried on a file of this size, without holes filled.
 const TRIAL_BYTES: u64 = 2 << 30;
@@ -220,7 +220,7 @@ impl<'a> Host<'a> {
         let question = format!("{wanted:?}");
         let wanted = wanted.clone();
         self.once(question, |host| match wanted.kind {
-            Kind::Tuned => tuned(&wanted.value),
+            Kind::Tuned => tuned::missing(&wanted.value).map_or(Answer::Yes, Answer::No),
             _ if wanted.kind.is_of_volumes() => host.of_devices(&wanted),
             _ => match host.kernel.knobs(&wanted, Of::Host) {
                 Ok(_) => Answer::Yes,
@@ -353,30 +353,5 @@ fn known_to_be_gone(file_system: FileSystem, names: &str) -> &'static str {
             " (XFS lost it in Linux 4.19: it always orders writes by flushes)"
         }
         _ => "",
-    }
-}
-
-fn tuned(profile: &str) -> Answer {
-    if !tool::is_there("tuned-adm") {
-        return Answer::No("TuneD is not installed (no tuned-adm)".to_owned());
-    }
-    match tool::run(&tool::words(&["tuned-adm", "list"])) {
-        Ok(list) if list.split_whitespace().any(|word| word == profile) => Answer::Yes,
-        Ok(_) => Answer::No(format!("TuneD has no profile {profile}")),
-        Err(error) => Answer::No(error.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_installed_is_said() {
-        let found = tuned("no-such-profile");
-        let Answer::No(why) = found else {
-            panic!("{found:?}")
-        };
-        assert!(why.to_lowercase().contains("tuned"), "{why}");
     }
 }

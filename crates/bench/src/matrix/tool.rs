@@ -23,7 +23,7 @@ pub enum Error {
         command: String,
         /// Exit code or signal.
         how: String,
-        /// What it wrote to standard error.
+        /// What it wrote to standard error, or, if that is nothing, to standard output.
         said: String,
     },
 }
@@ -65,12 +65,11 @@ pub fn run(words: &[String]) -> Result<String, Error> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let lines: Vec<&str> = said
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    // Some say on standard output why they failed.
+    let texts = [&output.stderr, &output.stdout].map(|bytes| String::from_utf8_lossy(bytes));
+    let said = texts.iter().find(|text| !text.trim().is_empty());
+    let lines = said.iter().flat_map(|text| text.lines()).map(str::trim);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     Err(Error::Failed {
         command: shown(words),
         how: output.status.to_string(),

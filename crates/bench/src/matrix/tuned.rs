@@ -28,10 +28,39 @@ pub fn active() -> Result<Option<String>, String> {
         Err(tool::Error::Failed { said, .. }) if said.contains("No current active profile") => said,
         Err(error) => return Err(error.to_string()),
     };
-    let profile = said
-        .lines()
-        .find_map(|line| line.split_once("active profile:"));
-    Ok(profile.map(|(_, name)| name.trim().to_owned()))
+    Ok(active_in(&said))
+}
+
+fn active_in(said: &str) -> Option<String> {
+    let name = |line: &str| {
+        line.strip_prefix("Current active profile:")
+            .map(str::to_owned)
+    };
+    let profile = said.lines().find_map(name);
+    profile.map(|profile| profile.trim().to_owned())
+}
+
+/// Why a profile cannot be put in force here, if so.
+pub fn missing(profile: &str) -> Option<String> {
+    if !tool::is_there("tuned-adm") {
+        return Some("TuneD is not installed (no tuned-adm)".to_owned());
+    }
+    match tool::run(&tool::words(&["tuned-adm", "list"])) {
+        Ok(list) if lists(&list, profile) => None,
+        Ok(_) => Some(format!("TuneD has no profile {profile}")),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Lines of profiles are `- name` with a summary after it.
+fn lists(list: &str, profile: &str) -> bool {
+    let name = |line: &str| {
+        line.strip_prefix("- ")?
+            .split_whitespace()
+            .next()
+            .map(str::to_owned)
+    };
+    list.lines().filter_map(name).any(|name| name == profile)
 }
 
 /// The command that puts a profile in force.
@@ -71,5 +100,31 @@ pub fn undo(kernel: &Kernel, before: Option<String>) -> Undo {
     Undo::Tuned {
         profile: before,
         then: paths.into_iter().filter_map(value).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `tuned-adm list` of 2.20 prints it.
+    const LIST: &str = "Available profiles:\n\
+        - balanced                    - General non-specialized tuned profile\n\
+        - throughput-performance      - Broadly applicable tuning, not unlike balanced\n\
+        - own\n\
+        Current active profile: throughput-performance\n";
+
+    #[test]
+    fn profiles_are_read_from_what_tuned_adm_prints() {
+        assert_eq!(active_in(LIST).as_deref(), Some("throughput-performance"));
+        assert_eq!(active_in("No current active profile.\n"), None);
+        assert!(lists(LIST, "balanced") && lists(LIST, "own"));
+        assert!(!lists(LIST, "General") && !lists(LIST, "profile"));
+    }
+
+    #[test]
+    fn what_is_not_there_is_said() {
+        let why = missing("no-such-profile").unwrap();
+        assert!(why.to_lowercase().contains("tuned"), "{why}");
     }
 }

@@ -42,6 +42,7 @@ fn carry_out(args: &MatrixArgs) -> Result<Exit> {
         repeats: args.repeats,
         only: args.only.clone(),
         devices: args.device.clone(),
+        arguments: args.arguments.clone(),
     };
     let matrix = plan::read(path, &changes)?;
     let cells = design::cells(&matrix);

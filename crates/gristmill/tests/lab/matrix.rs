@@ -379,3 +379,101 @@ fn only_a_device_that_is_named_confirmed_and_in_nobodys_use_is_formatted() {
     assert_eq!(series.records().len(), 2);
     assert!(series.is_gone());
 }
+
+/// Behaves as TuneD's tool does, with two profiles that change a sysctl.
+const TUNED: &str = r#"#!/bin/sh
+state=$(dirname "$0")/profile
+case "$1" in
+    list) printf 'Available profiles:\n- balanced   - General\n- lab        - Of the lab\n' ;;
+    active) [ -s "$state" ] || { echo 'No current active profile.'; exit 1; }; echo "Current active profile: $(cat "$state")" ;;
+    profile) echo "$2" >"$state"; [ "$2" = lab ] && echo 11 >/proc/sys/vm/swappiness || echo 77 >/proc/sys/vm/swappiness ;;
+    off) : >"$state" ;;
+esac
+"#;
+
+const PROFILES: &str = r#"
+[[factors]]
+name = "profile"
+kind = "tuned"
+levels = ["lab", "balanced", "none-such"]
+"#;
+
+/// The real TuneD would change more of this host than a test may.
+#[test]
+#[ignore = "needs root: lab/matrix.sh"]
+fn profiles_are_set_and_what_somebody_had_set_otherwise_comes_back() {
+    const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
+    let stub = tempfile::tempdir().unwrap();
+    let data = tempfile::tempdir_in("/var/tmp").unwrap();
+    let program = stub.path().join("tuned-adm");
+    fs::write(&program, TUNED).unwrap();
+    said("chmod", &["755", &program.display().to_string()]);
+    fs::write(stub.path().join("profile"), "").unwrap();
+    let before = fs::read_to_string(SWAPPINESS).unwrap();
+    let volume = format!("directory = \"{}\"", data.path().display());
+    let series = Series::new(&volume, PROFILES, 8.0);
+    let path = format!(
+        "{}:{}",
+        stub.path().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let mut command = series.command(&["plan.toml", "--folder", "series", "--repeats", "1"]);
+    let output = command.env("PATH", path).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    let records = series.records();
+    assert_eq!(records.len(), 3);
+    for record in records {
+        match &*record.planned.levels["profile"] {
+            "none-such" => assert_eq!(
+                record.reason.as_deref(),
+                Some("TuneD has no profile none-such")
+            ),
+            profile => {
+                assert_eq!(record.state, State::Done, "{record:?}");
+                assert_eq!(record.settings[0].read_back, profile);
+            }
+        }
+    }
+    let active = fs::read_to_string(stub.path().join("profile")).unwrap();
+    assert_eq!(active, "", "no profile was active");
+    assert_eq!(
+        fs::read_to_string(SWAPPINESS).unwrap(),
+        before,
+        "a profile had changed it"
+    );
+}
+
+const MOUNTED: &str = r#"
+[[factors]]
+name = "size"
+kind = "mount"
+levels = ["size=300m", "size=1g"]
+"#;
+
+/// tmpfs stands for an export: it is mounted and never formatted, and what the run left there goes.
+#[test]
+#[ignore = "needs root: lab/matrix.sh"]
+fn what_is_mounted_and_not_made_is_left_as_it_was() {
+    let series = Series::new("source = \"none\"\ntype = \"tmpfs\"", MOUNTED, 8.0);
+    let output = series.output(&["plan.toml", "--folder", "series", "--repeats", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    for record in series.records() {
+        assert_eq!(
+            (record.state, &*record.mounts[0].kind),
+            (State::Done, "tmpfs")
+        );
+        let wanted = if record.planned.levels["size"] == "size=1g" {
+            "size=1048576k"
+        } else {
+            "size=307200k"
+        };
+        assert!(
+            record.mounts[0]
+                .options
+                .iter()
+                .any(|option| option == wanted),
+            "{record:?}"
+        );
+    }
+    assert!(series.is_gone());
+}
