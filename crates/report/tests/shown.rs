@@ -218,3 +218,79 @@ fn throughput_over_time_by_channel() {
     ];
     insta::assert_snapshot!(texts.join("\n").replace('\r', ""));
 }
+
+/// A series of three factors: one that counts, one that counts for system time alone, one that does not; a level that
+/// the host does not have, and a run that failed.
+fn series() -> results::matrix::Analysis {
+    use results::matrix::read::{LeftOut, Observation, Series};
+    let factor = |name: &str, levels: &[&str]| results::matrix::Factor {
+        name: name.to_owned(),
+        levels: levels.iter().map(|level| (*level).to_owned()).collect(),
+    };
+    let factors = vec![
+        factor("file system", &["xfs", "ext4", "gfs2"]),
+        factor("huge pages", &["never", "always"]),
+        factor("read-ahead", &["128k", "4M"]),
+    ];
+    let (mut runs, mut left_out) = (Vec::new(), Vec::new());
+    let noise = base::random::Stream::new(7);
+    for file_system in &factors[0].levels {
+        for (pages, read_ahead) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let names = [
+                file_system,
+                &factors[1].levels[pages],
+                &factors[2].levels[read_ahead],
+            ];
+            let levels = factors.iter().zip(names);
+            let levels = levels.map(|(factor, level)| (factor.name.clone(), level.clone()));
+            let levels: std::collections::BTreeMap<String, String> = levels.collect();
+            if file_system == "gfs2" {
+                left_out.push(LeftOut {
+                    levels,
+                    runs: 3,
+                    how: "not-possible",
+                    why: "gfs2: the kernel has no gfs2".to_owned(),
+                });
+                continue;
+            }
+            let of_file_system = if file_system == "ext4" { 1.12 } else { 1.0 };
+            let of_both = if file_system == "ext4" && pages == 1 {
+                1.2
+            } else {
+                1.0
+            };
+            for block in 1..=3 {
+                let noise = 1.0 + 0.03 * noise.unit(runs.len() as u64) + 0.02 * f64::from(block);
+                let pages = if pages == 1 { 2.5 } else { 1.0 };
+                runs.push(Observation {
+                    run: format!("run {}", runs.len() + 1),
+                    levels: levels.clone(),
+                    block: Some(block.to_string()),
+                    wall_s: Some(800.0 * of_file_system * of_both * noise),
+                    system_s: Some(90.0 * pages * noise),
+                    user_s: Some(400.0 * noise),
+                    elapsed_s: Some(120.0 * noise),
+                });
+            }
+        }
+    }
+    results::matrix::analyse(Series {
+        factors,
+        runs,
+        left_out,
+        notes: vec!["all runs: demonstration scale: most data stay in memory".to_owned()],
+    })
+}
+
+#[test]
+fn a_series_says_what_makes_a_difference_and_what_was_not_shown() {
+    insta::assert_snapshot!(
+        "series",
+        report::matrix::text("File systems and huge pages", &series())
+    );
+    let page = report::page::matrix("File systems and huge pages", &series());
+    assert!(page.contains("File system: ext4 took") && !page.contains("{{"));
+    if let Some(file) = std::env::var_os("GRISTMILL_SHOW_SERIES") {
+        std::fs::write(file, page).unwrap();
+    }
+}

@@ -34,7 +34,11 @@ pub struct Interaction {
     pub other: (String, String, String),
     /// Squares of four cells that differ in nothing else.
     pub squares: usize,
-    /// The effect of `one` at the upper level of `other` over that at the lower.
+    /// The effect of `one` at the upper level of `other`.
+    pub at_level: Ratio,
+    /// The effect of `one` at the lower level of `other`.
+    pub at_first: Ratio,
+    /// The former over the latter.
     pub ratio: Ratio,
 }
 
@@ -164,7 +168,12 @@ pub fn interactions(fit: &Fit, factors: &[Factor], cells: &Cells) -> Vec<Interac
                     let wanted: [&[usize]; 4] =
                         [&[level, beside], &[0, beside], &[level, 0], &[0, 0]];
                     let squares = cells.matched(fit, &[one, other], &wanted);
-                    let Some(ratio) = mean(fit, &squares, &[1.0, -1.0, -1.0, 1.0]) else {
+                    let of = |weights: [f64; 4]| mean(fit, &squares, &weights);
+                    let (Some(ratio), Some(at_level), Some(at_first)) = (
+                        of([1.0, -1.0, -1.0, 1.0]),
+                        of([1.0, -1.0, 0.0, 0.0]),
+                        of([0.0, 0.0, 1.0, -1.0]),
+                    ) else {
                         continue;
                     };
                     let named = |factor: &Factor, level: usize| {
@@ -179,6 +188,8 @@ pub fn interactions(fit: &Fit, factors: &[Factor], cells: &Cells) -> Vec<Interac
                         one: named(first, level),
                         other: named(second, beside),
                         squares: squares.len(),
+                        at_level,
+                        at_first,
                         ratio,
                     });
                 }

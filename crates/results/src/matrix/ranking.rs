@@ -80,31 +80,31 @@ fn of_factor(all: &Analysed, fit: &Fit, (place, factor): (usize, &Factor), cells
         .map(|(_, ratio)| size(ratio))
         .fold(0.0, f64::max);
     let shown = known.iter().any(|(_, ratio)| is_shown(ratio));
-    let not_known = others.iter().filter(|(_, ratio)| ratio.is_none());
+    let claims = shown || all.freedom == 0;
     let mut parts: Vec<String> = known
         .iter()
         .map(|(level, ratio)| {
             let level = &factor.levels[*level];
-            if all.freedom > 0 && shown && !is_shown(ratio) {
-                return format!(
-                    "{level} differs by less than these runs can show ({})",
-                    change(ratio)
-                );
+            if claims && (all.freedom == 0 || is_shown(ratio)) {
+                return format!("{level} took {}", longer(all.response, ratio, best));
             }
-            if all.freedom > 0 && !shown {
-                return format!("{level} against {best} {}", change(ratio));
-            }
-            format!("{level} {}", longer(all.response, ratio))
+            format!(
+                "{level} against {best} {}{}",
+                change(ratio),
+                if claims { ", not shown" } else { "" }
+            )
         })
         .collect();
+    let not_known = others.iter().filter(|(_, ratio)| ratio.is_none());
     parts.extend(
-        not_known.map(|(level, _)| format!("{} cannot be held against it", factor.levels[*level])),
+        not_known
+            .map(|(level, _)| format!("{} cannot be held against {best}", factor.levels[*level])),
     );
-    let parts = parts.join(", ");
-    let text = match (all.freedom, shown) {
-        (0, _) => format!("{name}: least with {best}; {parts}"),
-        (_, true) => format!("{name} makes a difference: least with {best}; {parts}"),
-        (_, false) => format!("{name} made no difference that these runs can show: {parts}"),
+    let parts = parts.join("; ");
+    let text = if claims {
+        format!("{name}: {parts}")
+    } else {
+        format!("{name}: no difference that these runs can show ({parts})")
     };
     Said {
         shown,
@@ -113,19 +113,15 @@ fn of_factor(all: &Analysed, fit: &Fit, (place, factor): (usize, &Factor), cells
     }
 }
 
+/// The effect of one factor at both levels of the other.
 fn of_interaction(one: &Interaction) -> String {
     let (factor, level, first) = &one.one;
     let (other, beside, without) = &one.other;
-    let more = if one.ratio.ratio > 1.0 {
-        "more"
-    } else {
-        "less"
-    };
     format!(
-        "{} and {other} depend on each other: from {first} to {level} costs {} {more} with {beside} than with \
-         {without}",
+        "{} and {other} depend on each other: {level} against {first} is {} with {beside}, and {} with {without}",
         capital(factor),
-        amount(&one.ratio)
+        change(&one.at_level),
+        change(&one.at_first)
     )
 }
 
@@ -143,15 +139,16 @@ fn size(ratio: &Ratio) -> f64 {
     ratio.ratio.ln().abs()
 }
 
-/// `took 12 % (8 to 16 %) longer`, of something that took more or less.
-fn longer(response: Response, ratio: &Ratio) -> String {
-    let multiple = ratio.ratio >= MULTIPLE;
-    match (response, ratio.ratio >= 1.0) {
-        (Response::WallSum, true) if multiple => format!("took {} as long", amount(ratio)),
-        (Response::WallSum, true) => format!("took {} longer", amount(ratio)),
-        (Response::SystemSum, true) if multiple => format!("took {} as much", amount(ratio)),
-        (Response::SystemSum, true) => format!("took {} more", amount(ratio)),
-        (_, false) => format!("took {} less", amount(ratio)),
+/// `12 % (8 to 16 %) longer than xfs`, of something that took more or less.
+fn longer(response: Response, ratio: &Ratio, best: &str) -> String {
+    let amount = amount(ratio);
+    let system = response == Response::SystemSum;
+    match (system, ratio.ratio >= MULTIPLE, ratio.ratio >= 1.0) {
+        (false, true, _) => format!("{amount} as long as {best}"),
+        (false, _, true) => format!("{amount} longer than {best}"),
+        (true, true, _) => format!("{amount} as much system time as {best}"),
+        (true, _, true) => format!("{amount} more system time than {best}"),
+        (_, _, false) => format!("{amount} less than {best}"),
     }
 }
 
@@ -182,8 +179,11 @@ fn amount(ratio: &Ratio) -> String {
     )
 }
 
-/// `-1 % (-4 to +2 %)`, of a ratio near 1.
+/// `-1 % (-4 to +2 %)`; `2.4 times (2.1 to 2.8)`.
 fn change(ratio: &Ratio) -> String {
+    if ratio.ratio >= MULTIPLE {
+        return amount(ratio);
+    }
     let signed = |value: f64| {
         let percent = (value - 1.0) * 100.0;
         let text = digits(percent);

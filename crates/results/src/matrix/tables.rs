@@ -206,7 +206,9 @@ fn interactions(analysis: &Analysis) -> Table {
         ("Effect of", Unit::Text),
         ("depends on", Unit::Text),
         ("Squares", Unit::Count),
-        ("Ratio of ratios", Unit::Ratio),
+        ("at the first-named", Unit::Ratio),
+        ("at the other", Unit::Ratio),
+        ("Ratio of them", Unit::Ratio),
         ("95 % interval", Unit::Ratio),
         ("Says", Unit::Text),
     ];
@@ -225,14 +227,14 @@ fn interactions(analysis: &Analysis) -> Table {
                 named(&one.one),
                 named(&one.other),
                 Cell::count(one.squares as u64),
+                Cell::Number(one.at_level.ratio),
+                Cell::Number(one.at_first.ratio),
             ];
             row.extend(ratio(Some(one.ratio)));
             table.row(row);
         }
     }
-    table.note(
-        "the effect at the first-named level of the other factor over that at the second-named",
-    );
+    table.note("an effect at the first-named level of the other factor, at the other one, and the ratio of the two");
     table
 }
 
