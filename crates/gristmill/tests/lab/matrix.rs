@@ -385,8 +385,12 @@ const TUNED: &str = r#"#!/bin/sh
 state=$(dirname "$0")/profile
 case "$1" in
     list) printf 'Available profiles:\n- balanced   - General\n- lab        - Of the lab\n' ;;
-    active) [ -s "$state" ] || { echo 'No current active profile.'; exit 1; }; echo "Current active profile: $(cat "$state")" ;;
-    profile) echo "$2" >"$state"; [ "$2" = lab ] && echo 11 >/proc/sys/vm/swappiness || echo 77 >/proc/sys/vm/swappiness ;;
+    active)
+        [ -s "$state" ] || { echo 'No current active profile.'; exit 1; }
+        echo "Current active profile: $(cat "$state")" ;;
+    profile)
+        echo "$2" >"$state"
+        case $2 in lab) echo 11 ;; *) echo 77 ;; esac >/proc/sys/vm/swappiness ;;
     off) : >"$state" ;;
 esac
 "#;
