@@ -3,7 +3,9 @@
 mod dry_run;
 
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use bench::matrix::plan::{self, Changes, Matrix};
@@ -62,7 +64,9 @@ fn carry_out(args: &MatrixArgs) -> Result<Exit> {
     if args.dry_run {
         return dry_run::tell(&config, args.output.json);
     }
-    may_change(&config)?;
+    if may_change(&config)? {
+        in_namespace()?;
+    }
     let stop = stop_on_signals()?;
     let outcome = series::run(&config, &stop, &mut ui::say)?;
     tell(&config, &outcome, &args.output)
@@ -92,8 +96,8 @@ fn folder(args: &MatrixArgs, matrix: &Matrix) -> Result<PathBuf> {
     std::path::absolute(&folder).with_context(|| format!("failed to find {}", folder.display()))
 }
 
-/// What is not confirmed or needs root is refused before anything is made.
-fn may_change(config: &Config<'_>) -> Result<()> {
+/// What is not confirmed or needs root is refused before anything is made. True if something is mounted.
+fn may_change(config: &Config<'_>) -> Result<bool> {
     device::confirmed(&config.devices(), &config.format).map_err(anyhow::Error::msg)?;
     let mut volumes = config.cells.iter().flat_map(|cell| cell.volumes.values());
     let mounts = volumes.any(|volume| !volume.kind.is_empty());
@@ -104,7 +108,27 @@ fn may_change(config: &Config<'_>) -> Result<()> {
              done"
         );
     }
-    Ok(())
+    Ok(mounts)
+}
+
+/// Starts this same command in a mount namespace of its own, in its place. Whoever makes a namespace while a series
+/// runs (containers, services) would get a copy of its mounts, and keep the devices in use after they were unmounted
+/// here; and mounts of a namespace end with its processes, whatever ended them.
+fn in_namespace() -> Result<()> {
+    /// Set in the command that was started so.
+    const DONE: &str = "GRISTMILL_MATRIX_NAMESPACE";
+    if std::env::var_os(DONE).is_some() {
+        return Ok(());
+    }
+    let own = std::env::current_exe().context("failed to find this program's own file")?;
+    // Mounts of the host come in, ours do not go out.
+    let error = Command::new("unshare")
+        .args(["--mount", "--propagation", "slave", "--"])
+        .arg(own)
+        .args(std::env::args_os().skip(1))
+        .env(DONE, "1")
+        .exec();
+    Err(error).context("failed to start unshare (util-linux), which makes a mount namespace")
 }
 
 fn tell(config: &Config<'_>, outcome: &Outcome, output: &MatrixOutput) -> Result<Exit> {

@@ -96,6 +96,14 @@ fn settings() -> Vec<String> {
     [THP, DIRTY[0], DIRTY[1]].map(read).into()
 }
 
+/// The run of a cell has begun: its file system is mounted.
+fn has_run(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .into_iter()
+        .any(|entry| entry.path().join("run.json").exists())
+}
+
 fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_mins(2);
     while !is_there() {
@@ -181,13 +189,7 @@ fn what_a_killed_series_changed_is_put_back() {
         .spawn()
         .unwrap();
     let run = MatrixFolder::open(&series.folder()).run(1);
-    let has_run = || {
-        let entries = fs::read_dir(&run).into_iter().flatten().flatten();
-        entries
-            .into_iter()
-            .any(|entry| entry.path().join("run.json").exists())
-    };
-    wait_for("the run of a cell began", has_run);
+    wait_for("the run of a cell began", || has_run(&run));
     assert_ne!(settings(), before, "settings are changed while it runs");
     assert!(!series.is_gone());
     child.kill().unwrap();
@@ -480,4 +482,50 @@ fn what_is_mounted_and_not_made_is_left_as_it_was() {
         );
     }
     assert!(series.is_gone());
+}
+
+/// Others make a mount namespace in every moment of a series: as a container's or a service's start does.
+#[test]
+#[ignore = "needs root and loop devices: lab/matrix.sh"]
+fn namespaces_of_others_keep_no_device_in_use() {
+    let device = Device::new();
+    let volume = format!("device = \"{}\"", device.name);
+    let series = Series::new(&volume, FACTORS, 8.0);
+    let only = [
+        "--only",
+        "read-ahead=128k",
+        "--repeats",
+        "1",
+        "--format",
+        &device.name,
+    ];
+    let mut child = series
+        .command(&[&["plan.toml", "--folder", "series"], &only[..]].concat())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut others = Vec::new();
+    let mut first = None;
+    while child.try_wait().unwrap().is_none() {
+        if has_run(&MatrixFolder::open(&series.folder()).run(1)) && first.is_none() {
+            first = Some(others.len());
+        }
+        let other = Command::new("unshare")
+            .args(["--mount", "sleep", "600"])
+            .spawn();
+        others.push(other.unwrap());
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    let code = child.wait().unwrap().code();
+    for mut other in others.drain(..) {
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+    assert_eq!(code, Some(0), "{:?}", series.records());
+    assert!(
+        first.is_some(),
+        "nobody made a namespace while something was mounted"
+    );
+    assert_eq!(series.records().len(), 2);
 }
