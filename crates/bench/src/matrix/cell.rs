@@ -29,11 +29,16 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Exit codes of `gristmill run` with which its figures are there: good, verdict failed, no verdict.
 const WITH_FIGURES: [i32; 3] = [0, 1, 4];
 
+/// What the record calls TuneD's setting, and its value where no profile is active.
+const PROFILE: &str = "profile of TuneD";
+const NONE: &str = "none";
+
 /// A cell on its way.
 pub(super) struct Workshop<'a> {
     pub config: &'a Config<'a>,
     pub journal: &'a mut Journal,
     pub record: &'a mut RunRecord,
+    stop: &'a AtomicBool,
     /// Where the data of each volume lie.
     directories: BTreeMap<String, PathBuf>,
     knobs: Vec<Knob>,
@@ -50,20 +55,21 @@ pub(super) enum Ended {
 impl<'a> Workshop<'a> {
     pub fn new(
         config: &'a Config<'a>,
-        journal: &'a mut Journal,
-        record: &'a mut RunRecord,
+        (journal, record): (&'a mut Journal, &'a mut RunRecord),
+        stop: &'a AtomicBool,
     ) -> Self {
         Self {
             config,
             journal,
             record,
+            stop,
             directories: BTreeMap::new(),
             knobs: Vec::new(),
         }
     }
 
     /// Does everything but put back; an error is the reason why it failed.
-    pub fn carry_out(&mut self, cell: &Cell, stop: &AtomicBool) -> Result<Ended, String> {
+    pub fn carry_out(&mut self, cell: &Cell) -> Result<Ended, String> {
         self.settings(cell, false)?;
         for (name, text) in &self.config.matrix.text.volumes {
             let name = name.get_ref();
@@ -71,11 +77,11 @@ impl<'a> Workshop<'a> {
             self.directories.insert(name.clone(), directory);
         }
         self.settings(cell, true)?;
-        if stop.load(Ordering::Relaxed) {
+        if self.stop.load(Ordering::Relaxed) {
             return Ok(Ended::Interrupted);
         }
         let planned = self.record.planned.clone();
-        let ended = self.run(cell, &planned, stop)?;
+        let ended = self.run(cell, &planned)?;
         if let Ended::Well(_) = ended {
             self.look_again()?;
         }
@@ -168,14 +174,14 @@ impl<'a> Workshop<'a> {
 
     fn profile(&mut self, profile: &str) -> Result<(), String> {
         let before = tuned::active()?;
-        let shown = |profile: &Option<String>| profile.clone().unwrap_or_else(|| "none".to_owned());
+        let shown = |profile: &Option<String>| profile.clone().unwrap_or_else(|| NONE.to_owned());
         if before.as_deref() != Some(profile) {
             self.announce(tuned::undo(&self.config.kernel, before.clone()))?;
             self.command(&tuned::set(profile))?;
         }
         let now = tuned::active()?;
         self.record.settings.push(SettingRecord {
-            what: "profile of TuneD".to_owned(),
+            what: PROFILE.to_owned(),
             before: shown(&before),
             wanted: profile.to_owned(),
             read_back: shown(&now),
@@ -260,7 +266,7 @@ impl<'a> Workshop<'a> {
         if let Some(size) = &text.image {
             let path = self.config.image(name);
             let bytes = parse_size(size.get_ref()).map_or(0, |size| size.0);
-            image::make(&path, bytes)
+            image::make(&path, bytes, self.stop)
                 .map_err(|error| format!("failed to make {}: {error}", path.display()))?;
             self.announce(Undo::Loop {
                 image: path.clone(),
@@ -298,12 +304,7 @@ impl<'a> Workshop<'a> {
     }
 
     /// Runs the suite as a process of its own, whose records outlive this one.
-    fn run(
-        &mut self,
-        cell: &Cell,
-        planned: &PlannedRun,
-        stop: &AtomicBool,
-    ) -> Result<Ended, String> {
+    fn run(&mut self, cell: &Cell, planned: &PlannedRun) -> Result<Ended, String> {
         let folder = self.config.folder.run(planned.number);
         let words = self.arguments(cell, &folder);
         self.record.commands.push(tool::shown(
@@ -324,7 +325,7 @@ impl<'a> Workshop<'a> {
         let child = command
             .spawn()
             .map_err(|error| format!("failed to start gristmill run: {error}"))?;
-        let (exit, interrupted) = wait(child, stop)?;
+        let (exit, interrupted) = wait(child, self.stop)?;
         if interrupted || exit == Some(130) {
             return Ok(Ended::Interrupted);
         }
@@ -395,6 +396,22 @@ impl<'a> Workshop<'a> {
 
     /// What was set must still be so, or the figures are not those of the cell.
     fn look_again(&mut self) -> Result<(), String> {
+        let profile = self
+            .record
+            .settings
+            .iter_mut()
+            .find(|one| one.what == PROFILE);
+        if let Some(profile) = profile {
+            let now = tuned::active()?.unwrap_or_else(|| NONE.to_owned());
+            let wanted = &profile.wanted;
+            let is_other = (now != *wanted).then(|| {
+                format!("the profile of TuneD was {wanted} before the run and {now} after it")
+            });
+            profile.after = Some(now);
+            if let Some(why) = is_other {
+                return Err(why);
+            }
+        }
         for knob in &self.knobs {
             let what = knob.path.display().to_string();
             let now = knob

@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::tool;
 
@@ -11,7 +12,7 @@ const BLOCK: usize = 4 << 20;
 
 /// Makes a file of a size, written from end to end once, so that the host does not look for room for it in the
 /// middle of what is measured. One that is there with this size stays.
-pub fn make(path: &Path, bytes: u64) -> io::Result<()> {
+pub fn make(path: &Path, bytes: u64, stop: &AtomicBool) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|there| there.len() == bytes) {
         return Ok(());
     }
@@ -24,6 +25,9 @@ pub fn make(path: &Path, bytes: u64) -> io::Result<()> {
     let zeros = vec![0; BLOCK];
     let mut left = bytes;
     while left > 0 {
+        if stop.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         let part = left.min(BLOCK as u64);
         let written = file.write(&zeros[..usize::try_from(part).unwrap_or(BLOCK)])?;
         left -= written as u64;
@@ -87,11 +91,14 @@ mod tests {
     fn an_image_is_written_from_end_to_end_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.img");
-        make(&path, 5_000_001).unwrap();
+        make(&path, 5_000_001, &AtomicBool::new(false)).unwrap();
         let there = fs::metadata(&path).unwrap();
         assert_eq!(there.len(), 5_000_001);
         fs::write(&path, vec![1; 5_000_001]).unwrap();
-        make(&path, 5_000_001).unwrap();
+        make(&path, 5_000_001, &AtomicBool::new(false)).unwrap();
         assert_eq!(fs::read(&path).unwrap()[0], 1, "it stays");
+        let stopped = make(&folder.path().join("b.img"), 1, &AtomicBool::new(true));
+        assert_eq!(stopped.unwrap_err().kind(), io::ErrorKind::Interrupted);
+        assert!(!folder.path().join("b.img").exists());
     }
 }

@@ -236,7 +236,7 @@ fn one(
     let folder = config.folder.run(planned.number);
     fs::create_dir_all(&folder).map_err(failed(format!("make {}", folder.display())))?;
     let mut record = record(planned, State::Failed, None);
-    let ended = Workshop::new(config, journal, &mut record).carry_out(cell, stop);
+    let ended = Workshop::new(config, (journal, &mut record), stop).carry_out(cell);
     let restored = undo::all(journal);
     let state = match ended {
         Ok(Ended::Interrupted) => None,

@@ -11,6 +11,9 @@ use crate::assemble::assemble;
 use crate::run::{Error, JobResult, RunDirectory};
 use crate::subject::Subject;
 
+/// How the cautions of a run begin that say what disturbed it.
+const DISTURBED: &str = "disturbed: ";
+
 /// A run as it is analysed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Observation {
@@ -69,6 +72,8 @@ struct Reading {
     kinds: BTreeSet<String>,
     /// How many runs call for which care.
     cautions: BTreeMap<String, usize>,
+    /// By kind of disturbance: how many runs, and the largest with its sentence.
+    disturbed: BTreeMap<String, (usize, f64, String)>,
 }
 
 /// Reads folders of series and run directories.
@@ -148,7 +153,15 @@ impl Reading {
         self.kinds
             .insert(format!("{} at scale {}", plan.suite, plan.scale));
         let subject = Subject::of_run(&plan, &result);
-        for caution in subject.cautions {
+        for one in result.disturbance.iter().filter(|one| one.exceeded) {
+            let kind = self.disturbed.entry(one.kind.clone()).or_default();
+            kind.0 += 1;
+            if one.value >= kind.1 {
+                (kind.1, kind.2) = (one.value, one.statement.clone());
+            }
+        }
+        let others = subject.cautions.into_iter();
+        for caution in others.filter(|caution| !caution.starts_with(DISTURBED)) {
             *self.cautions.entry(caution).or_default() += 1;
         }
         self.series.runs.push(Observation {
@@ -198,6 +211,7 @@ impl Reading {
             mut series,
             kinds,
             cautions,
+            disturbed,
         } = self;
         let all = series.runs.len();
         for factor in &series.factors {
@@ -227,13 +241,18 @@ impl Reading {
                 kinds.join(", ")
             ));
         }
+        let of_all = |runs: usize| match runs {
+            _ if runs == all => "all runs".to_owned(),
+            _ => format!("{runs} of {all} runs"),
+        };
         for (caution, runs) in cautions {
-            let which = if runs == all {
-                "all runs".to_owned()
-            } else {
-                format!("{runs} of {all} runs")
-            };
-            series.notes.push(format!("{which}: {caution}"));
+            series.notes.push(format!("{}: {caution}", of_all(runs)));
+        }
+        for (runs, _, statement) in disturbed.into_values() {
+            series.notes.push(format!(
+                "{} were disturbed; most of all: {statement}",
+                of_all(runs)
+            ));
         }
         series
     }
