@@ -9,8 +9,14 @@ use crate::facts::{Facts, Key, Value};
 const DEPTH_MAX: usize = 16;
 
 pub(super) fn derive(facts: &mut Facts) {
-    let numbers: BTreeMap<String, String> = devices_by(facts, "number");
     let names: BTreeMap<String, String> = devices_by(facts, "mapper_name");
+    let mut numbers: BTreeMap<String, String> = devices_by(facts, "number");
+    for device in numbers.values_mut() {
+        // `lsblk` knows a map by its name alone, everything else by that of the kernel.
+        if let Some(kernel) = names.get(device) {
+            device.clone_from(kernel);
+        }
+    }
     let points: Vec<String> = facts
         .subjects("mount")
         .into_iter()

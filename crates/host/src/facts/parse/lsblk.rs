@@ -108,6 +108,15 @@ fn tree(text: &str) -> Vec<Found> {
             below.insert(parent.clone());
         }
         above.push((depth, device.clone()));
+        // Volumes have no scheduler, which is no number.
+        let scheduler = columns.iter().position(|column| *column == "SCHED");
+        if let Some(at) = scheduler.filter(|_| fields.len() + 1 == columns.len())
+            && fields
+                .get(at)
+                .is_some_and(|field| field.parse::<u64>().is_ok())
+        {
+            fields.insert(at, "");
+        }
         // A field that may be empty shifts those behind it: only rows as long as the heading, or
         // that lack its last, are told.
         if fields.len() + 1 >= columns.len() {
