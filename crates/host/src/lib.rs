@@ -7,6 +7,7 @@
 pub mod audit;
 pub mod block_devices;
 mod cgroup;
+pub mod cifs;
 pub mod cores;
 pub mod facts;
 mod fields;

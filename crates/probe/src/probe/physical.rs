@@ -15,6 +15,8 @@ pub(super) enum Side {
     },
     /// What the mount fetched from its server, for whomever.
     Mount(String),
+    /// What mounts of a share (CIFS) fetched from its server, for whomever; its source.
+    Share(String),
     /// Nowhere, and why.
     Hidden(String),
 }
@@ -26,7 +28,10 @@ impl Side {
                 device: names.into_iter().next().unwrap_or_default(),
             },
             Some((mount, Physical::Mount)) => Self::Mount(mount.point.display().to_string()),
-            Some((_, Physical::Hidden(why))) => Self::Hidden(why),
+            Some((mount, Physical::Hidden(why))) => match share(&mount.source) {
+                Some(_) if SHARES.contains(&mount.kind.as_str()) => Self::Share(mount.source),
+                _ => Self::Hidden(why),
+            },
             None => Self::Hidden("/proc does not say what it is on".to_owned()),
         }
     }
@@ -35,7 +40,9 @@ impl Side {
     pub(super) fn basis(&self) -> String {
         match self {
             Self::Process { .. } => "bytes that devices read for this process".to_owned(),
-            Self::Mount(point) => format!("bytes that {point} fetched from its server"),
+            Self::Mount(name) | Self::Share(name) => {
+                format!("bytes that {name} fetched from its server")
+            }
             Self::Hidden(why) => why.clone(),
         }
     }
@@ -45,6 +52,7 @@ impl Side {
         match self {
             Self::Process { .. } => io::process::device_read_bytes(),
             Self::Mount(point) => mounts().get(point).map(|mount| mount.read_bytes),
+            Self::Share(source) => share(source).map(|share| share.read_bytes),
             Self::Hidden(_) => None,
         }
     }
@@ -58,9 +66,18 @@ impl Side {
                 devices.get(device).map(|one| one.reads + one.writes)
             }
             Self::Mount(point) => mounts().get(point).map(|mount| mount.operations),
+            Self::Share(source) => share(source).map(|share| share.requests),
             Self::Hidden(_) => None,
         }
     }
+}
+
+/// Kinds of file systems that count by share.
+const SHARES: [&str; 2] = ["cifs", "smb3"];
+
+fn share(source: &str) -> Option<host::cifs::Share> {
+    let stats = fs::read_to_string("/proc/fs/cifs/Stats").ok()?;
+    host::cifs::share_of(&host::cifs::parse(&stats), source)
 }
 
 fn mounts() -> std::collections::BTreeMap<String, host::nfs::NfsMount> {
