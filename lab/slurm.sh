@@ -9,7 +9,7 @@
 #   lab/slurm.sh run NODES COMMAND...     starts it, runs the command, ends it
 #
 # As root each node has a file system of its own, 64 MB in memory, at the same path on all of them: FOLDER/local; and
-# with bindfs FOLDER/local/shared, a mount of its own of what all nodes share.
+# with bindfs FOLDER/local/shared, a mount of its own of what all nodes share. What is mounted below FOLDER is seen by all.
 set -euo pipefail
 
 missing() { # packages
@@ -40,6 +40,12 @@ up() { # folder, nodes
     missing
     host=$(hostname -s)
     port=${SLURM_LAB_PORT:-27817}
+    mkdir -p "$folder"
+    if [ "$(id -u)" = 0 ]; then
+        # What is mounted below the folder later is mounted for the nodes, too.
+        mount --bind "$folder" "$folder"
+        mount --make-shared "$folder"
+    fi
     mkdir -p "$folder"/{state,log,run}
     for node in $(seq "$nodes"); do mkdir -p "$folder/spool.node$node"; done
     # Every node claims 8 processors, so that as many as there are nodes fit on the machine.
@@ -101,7 +107,8 @@ down() { # folder
     for pid in "${pids[@]}"; do
         for _ in $(seq 100); do [ -d "/proc/$pid" ] || break; sleep 0.1; done
     done
-    rm -rf "$folder"
+    if mountpoint -q "$folder"; then umount "$folder"; fi
+    rm -rf --one-file-system "$folder"
 }
 
 # Everything that runs on a node: its daemon, those that it started for steps, and what they started.

@@ -368,7 +368,9 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers])
             rules.join(" ")
         ));
     }
-    if differ_in_jobs(all) {
+    let nodes = |side: &Side| side.runs.first().and_then(|run| run.nodes);
+    let same_nodes = sides.iter().all(|side| nodes(side) == nodes(&sides[0]));
+    if same_nodes && differ_in_jobs(all) {
         found.push("the sides have different jobs, or some did not finish".to_owned());
     }
     let within = sides.iter().filter(|side| {
@@ -392,6 +394,9 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers])
     found
 }
 
+/// What follows from the number of nodes.
+const OF_NODES: [&str; 3] = ["batches side by side", "copies", "cores"];
+
 fn settings(label: &str, base: &Subject, other: &Subject, same_nodes: bool) -> Vec<String> {
     let names: BTreeSet<&String> = base
         .configuration
@@ -402,8 +407,10 @@ fn settings(label: &str, base: &Subject, other: &Subject, same_nodes: bool) -> V
         let value = of.configuration.get(name).filter(|value| !value.is_empty());
         value.cloned().unwrap_or_else(|| "not set".to_owned())
     };
+    let grown = base.nodes != other.nodes;
     let mut changed: Vec<String> = names
         .into_iter()
+        .filter(|name| !(grown && OF_NODES.contains(&name.as_str())))
         .filter(|name| base.configuration.get(*name) != other.configuration.get(*name))
         .map(|name| {
             format!(
@@ -413,7 +420,7 @@ fn settings(label: &str, base: &Subject, other: &Subject, same_nodes: bool) -> V
             )
         })
         .collect();
-    if changed.is_empty() && same_nodes {
+    if changed.is_empty() && same_nodes && !grown {
         changed.push(format!(
             "{label} and the first side are of the same configuration: what differs is noise, or something \
              that runs do not record"

@@ -166,8 +166,8 @@ fn statements(
         (Some(share), Some(knee)) => {
             let which = if knee.at_least { " or more" } else { "" };
             format!(
-                "all nodes together reach {:.0} MB/s{which}, which feeds {:.1} nodes{which} at the {:.0} MB/s that each \
-                 moves on {}; {} nodes reach {share:.0} % of the ideal line",
+                "all nodes together reach {:.0} MB/s{which}, which feeds {:.1} nodes{which} at the {:.0} MB/s that \
+                 each moves on {}; {} nodes reach {share:.0} % of the ideal line",
                 knee.mb_per_s,
                 knee.nodes,
                 knee.mb_per_s / knee.nodes,
@@ -252,9 +252,10 @@ mod tests {
         assert!((knee.nodes - 4.5).abs() < 1e-9 && !knee.at_least);
         assert_eq!(found.points[1].runs, ["on-2", "on-2"]);
         assert_eq!(found.points[1].growth, Some(1.02));
-        insta::assert_snapshot!(found.statements.join("\n"), @r"
+        insta::assert_snapshot!(found.statements.join("\n").replace("; 8", ";\n  8"), @r"
         run times hold to 4 nodes; on 6 their mean is 1.33 times that on 1 node (1.10 allowed)
-        all nodes together reach 45 MB/s, which feeds 4.5 nodes at the 10 MB/s that each moves on 1 node; 8 nodes reach 56 % of the ideal line
+        all nodes together reach 45 MB/s, which feeds 4.5 nodes at the 10 MB/s that each moves on 1 node;
+          8 nodes reach 56 % of the ideal line
         ");
     }
 
@@ -263,9 +264,12 @@ mod tests {
         let found = growth(&[run(1, 100.0, 10.0), run(4, 160.0, 25.0)]).unwrap();
         assert!(found.knee.unwrap().at_least);
         assert_eq!(found.holds_to, Some(1));
-        insta::assert_snapshot!(found.statements.join("\n"), @r"
+        let lines = found.statements.join("\n").replace("; 4", ";\n  4");
+        insta::assert_snapshot!(lines.replace(" at the", "\n  at the"), @r"
         run times do not hold: on 4 nodes their mean is 1.60 times that on 1 node (1.10 allowed)
-        all nodes together reach 25 MB/s or more, which feeds 2.5 nodes or more at the 10 MB/s that each moves on 1 node; 4 nodes reach 62 % of the ideal line
+        all nodes together reach 25 MB/s or more, which feeds 2.5 nodes or more
+          at the 10 MB/s that each moves on 1 node;
+          4 nodes reach 62 % of the ideal line
         ");
     }
 

@@ -155,7 +155,9 @@ impl Led<'_> {
             if self.alive.is_empty() || self.stopped() {
                 return Ok(self.stopped());
             }
-            watcher.phase(&format!("{} on {} nodes", saying(phase), self.alive.len()));
+            let count = self.alive.len();
+            let word = if count == 1 { "node" } else { "nodes" };
+            watcher.phase(&format!("{} on {count} {word}", saying(phase)));
             self.phase(phase)?;
             match phase {
                 Phase::Prepare => self.note_hosts()?,

@@ -109,8 +109,8 @@ impl Allocation {
         command
     }
 
-    /// Runs this program on all of these nodes, those of the allocation in its order, and waits; what each prints is in a
-    /// file of the folder. Programs that failed are not told from others here.
+    /// Runs this program on all of these nodes, those of the allocation in its order, and waits; what each prints
+    /// is in a file of the folder. Programs that failed are not told from others here.
     pub fn outputs(
         &self,
         nodes: &[String],

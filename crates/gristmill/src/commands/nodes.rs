@@ -1,5 +1,5 @@
-//! What verbs on several nodes have in common: the nodes that Slurm gives, the submission of a command and what it says;
-//! the processes that another launcher starts.
+//! What verbs on several nodes have in common: the nodes that Slurm gives, the submission of a command and what
+//! it says; the processes that another launcher starts.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -89,8 +89,8 @@ pub fn meet(
     }))
 }
 
-/// Submits this very command to run on several nodes, passes on what it says, and returns how it ended. What it says goes
-/// through files in a folder that those nodes see.
+/// Submits this very command to run on several nodes, passes on what it says, and returns how it ended. What it
+/// says goes through files in a folder that those nodes see.
 pub fn submit(args: &NodesArgs, nodes: u32, folder: &Path, stop: &AtomicBool) -> Result<Exit> {
     let folder = std::path::absolute(folder)
         .with_context(|| format!("failed to find {}", folder.display()))?;

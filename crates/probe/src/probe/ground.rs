@@ -180,7 +180,8 @@ impl<'a> Ground<'a> {
     fn peer_is_missing(&self) -> Result<Option<String>, Error> {
         let Some(peer) = &self.options.peer else {
             return Ok(Some(
-                "needs --peer DIR2, the same directory through a mount of another client, or --peer-by or --slurm, another host"
+                "needs --peer DIR2, the same directory through a mount of another client, or another host (--peer-by, \
+                 --slurm)"
                     .to_owned(),
             ));
         };

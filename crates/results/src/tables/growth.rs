@@ -32,8 +32,8 @@ pub fn growth(growth: &Growth) -> Table {
         ]);
     }
     table.note(
-        "MB/s (10^6 bytes) of all channels and nodes over the whole run, flush included; ideal is what as many times the \
-         nodes would move if each moved what it does in the first line",
+        "MB/s (10^6 bytes) of all channels and nodes over the whole run, flush included; ideal is what as many times \
+         the nodes would move if each moved what it does in the first line",
     );
     table
 }

@@ -35,12 +35,12 @@ pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Resul
     }
     let mut exit = Exit::Good;
     for nodes in &args.grid.nodes {
-        let explain = || format!("failed to run on {nodes} nodes");
+        let explain = || format!("failed to run on {}", counted(*nodes));
         let part = done_before(series.part(*nodes), &series)?;
         exit = exit.and(if part.runs.is_empty() {
             submitted(args, &mut series, part, &stop).with_context(explain)?
         } else {
-            ui::say(&format!("{nodes} nodes: kept from before"));
+            ui::say(&format!("{}: kept from before", counted(*nodes)));
             series.note(part.clone()).with_context(explain)?;
             of_results(&part.runs)?
         });
@@ -50,6 +50,11 @@ pub fn submit(args: &RunArgs, suite: &Suite, directories: &Directories) -> Resul
     }
     tell(args, &series)?;
     Ok(exit)
+}
+
+fn counted(nodes: u32) -> String {
+    let word = if nodes == 1 { "node" } else { "nodes" };
+    format!("{nodes} {word}")
 }
 
 /// The series: a new one, or with --resume that of the same command.
@@ -69,8 +74,8 @@ fn begun(args: &RunArgs, suite: &Suite, directories: &Directories) -> Result<Ser
         .with_context(|| format!("failed to look for the series in {}", runs.display()))?;
     found.with_context(|| {
         format!(
-            "--resume: {} holds no series of this command from this directory (only --nodes, --partition, --account and \
-             --slurm-option may differ); leave --resume out to begin one",
+            "--resume: {} holds no series of this command from this directory (only --nodes, --partition, \
+             --account and --slurm-option may differ); leave --resume out to begin one",
             runs.display()
         )
     })
@@ -83,9 +88,9 @@ fn done_before(mut part: Part, series: &Series) -> Result<Part> {
     };
     if slurm::is_queued(&job).context("failed to ask Slurm for its jobs")? {
         bail!(
-            "--resume: Slurm job {job} of this series, on {} nodes, still waits or runs; repeat this when it has ended, \
-             or end it: scancel {job}",
-            part.nodes
+            "--resume: Slurm job {job} of this series, on {}, still waits or runs; repeat this when it has \
+             ended, or end it: scancel {job}",
+            counted(part.nodes)
         );
     }
     let (_, messages) = series.outputs(&part);
@@ -144,8 +149,8 @@ fn submitted(
     let own = code.and_then(Exit::of_code).filter(|_| had_result);
     if own.is_none() && !stop.load(Ordering::Relaxed) {
         ui::say(&format!(
-            "ERROR: the run on {} nodes has no result; see {} and Slurm's account of the job",
-            part.nodes,
+            "ERROR: the run on {} has no result; see {} and Slurm's account of the job",
+            counted(part.nodes),
             submission.messages.display()
         ));
     }
@@ -164,8 +169,9 @@ fn carried_out(
     part.job = Some(submitted.id.clone());
     series.note(part.clone())?;
     ui::say(&format!(
-        "{} nodes: Slurm job {}",
-        submission.nodes, submitted.id
+        "{}: Slurm job {}",
+        counted(submission.nodes),
+        submitted.id
     ));
     let mut shown = Shown::new(&submission.output);
     let mut told = Shown::new(&submission.messages);
@@ -199,7 +205,7 @@ fn tell(args: &RunArgs, series: &Series) -> Result<()> {
     }
     parts.sort_by_key(|part| part.nodes);
     let sides = parts.iter().map(|part| {
-        let label = format!("{} nodes", part.nodes);
+        let label = counted(part.nodes);
         compare::of_runs(&part.runs, Some(label))
     });
     let grown = compare::growth(&sides.collect::<Result<Vec<_>>>()?);
