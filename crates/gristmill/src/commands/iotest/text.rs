@@ -19,18 +19,7 @@ const OTHERS: f64 = 1.05;
 
 /// For people.
 pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
-    let nodes = match outcome.hosts.len() {
-        0 => String::new(),
-        hosts => format!("{hosts} nodes, each with "),
-    };
-    let mut out = format!(
-        "{nodes}{} streams in each directory, {} KiB an operation, {} data; {} cores ({})\n\n",
-        outcome.streams,
-        outcome.block_bytes >> 10,
-        outcome.content,
-        host.cores,
-        host.basis,
-    );
+    let mut out = header(outcome, host);
     let width = outcome.phases.iter().flat_map(|phase| &phase.places);
     let width = width
         .map(|place| place.directory.chars().count())
@@ -98,6 +87,22 @@ pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
         }
     }
     out
+}
+
+/// What was done, and on how many cores.
+fn header(outcome: &Outcome, host: &Host) -> String {
+    let nodes = match outcome.hosts.len() {
+        0 => String::new(),
+        hosts => format!("{hosts} nodes, each with "),
+    };
+    format!(
+        "{nodes}{} streams in each directory, {} KiB an operation, {} data; {} cores ({})\n\n",
+        outcome.streams,
+        outcome.block_bytes >> 10,
+        outcome.content,
+        host.cores,
+        host.basis,
+    )
 }
 
 /// Evenness over time, the cache, and the devices.
