@@ -446,7 +446,7 @@ impl<'a> Workshop<'a> {
 
 /// A folder of ours with nothing in it.
 fn fresh(path: &Path) -> Result<PathBuf, String> {
-    if marker::read(path).is_some() {
+    if marker::read(path) == Some(Holds::Data) {
         remove(path)?;
     }
     let made = marker::make(path, Holds::Data);

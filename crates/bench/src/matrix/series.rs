@@ -274,6 +274,13 @@ fn all_back(restored: Restored) -> Result<(), Error> {
 
 /// Makes the folder ours.
 fn take(folder: &Path) -> Result<InUse, Error> {
+    if let Some(holds) = marker::read(folder).filter(|holds| *holds != Holds::Matrix) {
+        return Err(Error::Refused(format!(
+            "{} holds what Gristmill calls {}: give the series another --folder",
+            folder.display(),
+            holds.name()
+        )));
+    }
     marker::make(folder, Holds::Matrix)
         .map_err(failed(format!("take {} into use", folder.display())))
 }
