@@ -229,6 +229,7 @@ fn an_interrupted_series_goes_on_where_it_was() {
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(bench.records(), [], "the run that was cut short is none");
+    assert_eq!(bench.left(), ["precious.txt"]);
     let output = bench.output(&arguments);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(bench.records().len(), 2);
@@ -258,6 +259,7 @@ fn a_run_that_fails_is_said_and_the_series_goes_on() {
     assert!(records.iter().all(|record| record.state == State::Failed));
     let why = records[0].reason.as_ref().unwrap();
     assert!(why.contains("job sort_"), "{why}");
+    assert_eq!(bench.left(), ["precious.txt"]);
     assert!(
         text(&output.stdout).contains("Nothing can be compared"),
         "{}",

@@ -70,6 +70,14 @@ impl<'a> Workshop<'a> {
 
     /// Does everything but put back; an error is the reason why it failed.
     pub fn carry_out(&mut self, cell: &Cell) -> Result<Ended, String> {
+        let ended = self.prepare_and_run(cell);
+        // What was left on volumes that stay goes in any case; why the run failed is said before why that failed.
+        let cleared = self.clear();
+        let ended = ended?;
+        cleared.map(|()| ended)
+    }
+
+    fn prepare_and_run(&mut self, cell: &Cell) -> Result<Ended, String> {
         self.settings(cell, false)?;
         for (name, text) in &self.config.matrix.text.volumes {
             let name = name.get_ref();
@@ -85,7 +93,6 @@ impl<'a> Workshop<'a> {
         if let Ended::Well(_) = ended {
             self.look_again()?;
         }
-        self.clear()?;
         Ok(ended)
     }
 
@@ -154,6 +161,11 @@ impl<'a> Workshop<'a> {
         }
         let read_back = knob.now().map_err(|error| failed("read", error))?;
         let is_wrong = read_back != knob.wanted;
+        if is_wrong {
+            // The kernel made something else of it: that, too, is the series' own doing and is put back.
+            let made = knob.made(&before, &read_back);
+            self.announce(made)?;
+        }
         let why = format!(
             "{what} reads back as {read_back}, although it was set to {}",
             knob.wanted

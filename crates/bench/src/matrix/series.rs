@@ -305,10 +305,6 @@ fn alone() -> Result<UnixListener, Error> {
 fn recover(folder: &Path, stop: &AtomicBool, tell: &mut dyn FnMut(&str)) -> Result<Journal, Error> {
     let mut journal = Journal::open(folder)
         .map_err(failed(format!("open the journal of {}", folder.display())))?;
-    if journal.pending().is_empty() {
-        return Ok(journal);
-    }
-    tell("an earlier start of this series was cut short: putting back what it changed");
     for waited in 0.. {
         let Some(run) = run_in_use(folder).map_err(failed("look for runs on their way"))? else {
             break;
@@ -320,6 +316,9 @@ fn recover(folder: &Path, stop: &AtomicBool, tell: &mut dyn FnMut(&str)) -> Resu
             )));
         }
         thread::sleep(Duration::from_secs(1));
+    }
+    if !journal.pending().is_empty() {
+        tell("an earlier start of this series was cut short: putting back what it changed");
     }
     let restored = undo::all(&mut journal);
     for done in restored

@@ -326,6 +326,19 @@ impl Knob {
         Ok(())
     }
 
+    /// How it is put back where the kernel made something else of what was set.
+    pub fn made(&self, before: &str, read_back: &str) -> Undo {
+        let value = |value: &str| Value {
+            path: self.path.clone(),
+            value: value.to_owned(),
+        };
+        Undo::Setting {
+            what: self.path.display().to_string(),
+            set: value(read_back),
+            restore: value(before),
+        }
+    }
+
     /// How the change is put back.
     pub fn undo(&self) -> io::Result<Undo> {
         let now = self.now()?;

@@ -252,8 +252,20 @@ levels = ["128k", "5k"]
 #[test]
 #[ignore = "needs root and loop devices: lab/matrix.sh"]
 fn a_setting_that_reads_back_otherwise_fails_its_cell_and_what_cannot_be_is_said() {
-    let series = Series::new("image = \"400M\"", ODD, 8.0);
-    let output = series.output(&["plan.toml", "--folder", "series", "--repeats", "1"]);
+    let device = Device::new();
+    let name = device.name.as_str();
+    let series = Series::new(&format!("device = \"{name}\""), ODD, 8.0);
+    let read_ahead = name.replace("/dev/", "/sys/block/") + "/queue/read_ahead_kb";
+    let before = fs::read_to_string(&read_ahead).unwrap();
+    let output = series.output(&[
+        "plan.toml",
+        "--folder",
+        "series",
+        "--repeats",
+        "1",
+        "--format",
+        name,
+    ]);
     assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
     for record in series.records() {
         let levels = (
@@ -276,6 +288,11 @@ fn a_setting_that_reads_back_otherwise_fails_its_cell_and_what_cannot_be_is_said
             }
         }
     }
+    assert_eq!(
+        fs::read_to_string(&read_ahead).unwrap(),
+        before,
+        "what it became is put back, too"
+    );
     assert!(series.is_gone());
 }
 
