@@ -3,12 +3,12 @@
 #
 #   lab/drive.sh up DIR FS SIZE MB_PER_S   e.g. lab/drive.sh up /mnt/slow ext4 12G 60; 0 for no limit
 #   lab/drive.sh down DIR                  unmounts it and removes its image DIR.img
-#   lab/drive.sh with FS SIZE COMMAND…     runs a command with GRISTMILL_LAB_DRIVE, such a drive of its own without a
-#                                          limit, in its environment
+#   lab/drive.sh mount DIR [OPTIONS]       unmounts it and mounts it again with other options
+#   lab/drive.sh with FS SIZE COMMAND…     runs a command with such a drive of its own without a limit: its
+#                                          GRISTMILL_LAB_DIR, and GRISTMILL_LAB_MOUNT (lab/run)
 #   lab/drive.sh small BYTES COMMAND…      runs a command in a memory cgroup, so that little fits into the cache
 #
-#   e.g. lab/drive.sh with ext4 3G cargo test -p gristmill --test lab -- --ignored drive
-#
+# FS is ext3, ext4, xfs or btrfs; MOUNT_OPTIONS are options of the mount.
 # Needs root and room for SIZE beside DIR (with: in /var/tmp); limits need cgroups of version 1 (blkio, memory).
 # The limit is set in the root group, so that what the kernel writes back later is limited, too; the image is
 # read and written past the host's page cache. A drive with a limit is written once from end to end before it is
@@ -19,7 +19,7 @@ set -euo pipefail
 BLKIO=/sys/fs/cgroup/blkio MEMORY=/sys/fs/cgroup/memory
 
 fail() { echo "lab/drive.sh: $*" >&2; exit 2; }
-usage() { sed -n '4,9s/^# *//p' "$0" >&2; exit 2; }
+usage() { sed -n '4,10s/^# *//p' "$0" >&2; exit 2; }
 number() { lsblk -ndo MAJ:MIN "$1" | tr -d ' '; }
 
 limit() { # device bytes_per_s
@@ -43,9 +43,9 @@ up() {
     [ "$rate" = 0 ] || fill "$dir.img"
     device=$(losetup -f --show --direct-io=on "$dir.img")
     case $fs in
-        ext4) mkfs.ext4 -q -E lazy_itable_init=0,nodiscard "$device" ;;
+        ext3 | ext4) "mkfs.$fs" -q -E lazy_itable_init=0,nodiscard "$device" ;;
         xfs | btrfs) "mkfs.$fs" -q "$device" ;;
-        *) losetup -d "$device"; fail "ext4, xfs or btrfs" ;;
+        *) losetup -d "$device"; fail "ext3, ext4, xfs or btrfs" ;;
     esac
     mount -t "$fs" ${MOUNT_OPTIONS:+-o "$MOUNT_OPTIONS"} "$device" "$dir"
     chmod 1777 "$dir"
@@ -53,11 +53,24 @@ up() {
     echo "$dir: $fs on $device, $rate MB/s in each direction"
 }
 
-down() {
+made_here() { # directory; prints its device
     local dir=$1 device
     device=$(findmnt -no SOURCE "$dir") || fail "$dir is not mounted"
     case $device in /dev/loop*) ;; *) fail "$dir is on $device, not made by this script" ;; esac
     [ -e "$dir.img" ] || fail "there is no $dir.img: not made by this script"
+    echo "$device"
+}
+
+mount_again() { # directory, options
+    local dir=$1 device fs
+    device=$(made_here "$dir") && fs=$(findmnt -no FSTYPE "$dir")
+    umount "$dir"
+    mount -t "$fs" ${2:+-o "$2"} "$device" "$dir"
+}
+
+down() {
+    local dir=$1 device
+    device=$(made_here "$dir")
     umount "$dir"
     [ ! -e "$BLKIO" ] || limit "$device" 0
     losetup -d "$device"
@@ -70,8 +83,9 @@ with() {
     shift 2
     folder=$(mktemp -d -p /var/tmp)
     trap 'if mountpoint -q "$folder/drive"; then down "$folder/drive"; fi; rm -r --one-file-system "$folder"' EXIT
+    trap 'trap "" TERM; exit 124' TERM
     up "$folder/drive" "$fs" "$size" 0 >&2
-    GRISTMILL_LAB_DRIVE=$folder/drive "$@"
+    GRISTMILL_LAB_DIR=$folder/drive GRISTMILL_LAB_MOUNT="$(realpath "$0") mount $folder/drive" "$@"
 }
 
 small() {
@@ -85,6 +99,7 @@ small() {
 
 case "${1:-} $#" in
     "up 5" | "down 2") "$@" ;;
+    "mount 2" | "mount 3") mount_again "$2" "${3:-}" ;;
     with\ *) [ $# -ge 4 ] || usage; "$@" ;;
     small\ *) [ $# -ge 3 ] || usage; "$@" ;;
     *) usage ;;

@@ -1,66 +1,90 @@
-# A virtual machine of its own for a script beside this file, which sources it and calls `machine`.
+# Virtual machines for `lab/run`, which sources this.
 #
-#   need PROGRAM…                    ends the script if one is missing
-#   machine KERNEL MODULES FOLDER [ARGUMENT…]
+#   machine_folder FOLDER MODULES COMMAND…   prepares what a machine is to do: a shell command with arguments
+#   machine FOLDER [ARGUMENT…]               starts it and returns the exit code of its command, 3 if it did not get
+#                                            that far; further arguments are QEMU's
 #
-# KERNEL is a folder with boot/vmlinuz-* and lib/modules/*, such as `dpkg-deb -x linux-image-….deb KERNEL` makes;
-# MODULES are loaded with all that they need. The machine sees this host's files read-only (9p) and has /tmp, /run and
-# /var/lib/nfs of its own in memory; FOLDER/lab is put there as /tmp/lab, and /tmp/lab/start is run, which writes its exit code to
-# /dev/ttyS1. Further arguments are QEMU's. `machine` returns that code.
+# KERNEL is a folder with boot/vmlinuz-* and lib/modules/* (lab/kernel.sh). MODULES are loaded with all that they need. A
+# machine sees this host's files read-only (9p), so that the program that was just built, and the scripts of this
+# folder, are there under the names that they have here. In memory of its own it has /tmp, /run, /var/log and the
+# folders below /var/lib that servers write to. What it writes to /tmp/lab/out is in MACHINE_OUT afterwards (FOLDER/out).
+# The environment has the variables that are exported and begin with GRISTMILL_, and those of `MACHINE_ENVIRONMENT`.
 
-fail() { echo "lab/$(basename "$0"): $*" >&2; exit 2; }
-
-need() {
-    local program
-    for program; do command -v "$program" >/dev/null || fail "no $program"; done
+# Files of a module and of all that it needs, those first; nothing if it is part of the kernel.
+module_files() { # kernel, version, module
+    local line name modules=$1/lib/modules/$2
+    # Names of files have dashes where names of modules have underscores.
+    name=$(sed 's/[-_]/[-_]/g' <<<"$3")
+    if line=$(grep -E "(^|/)$name\.ko(\.xz)?:" "$modules/modules.dep"); then
+        echo "$line" | tr -d ':' | tr ' ' '\n' | grep . | tac
+    elif ! grep -qE "/$name\.ko$" "$modules/modules.builtin"; then
+        echo "lab: the kernel has no module $3" >&2
+        return 3
+    fi
 }
 
-machine() {
-    local kernel=$1 wanted=$2 folder=$3 image version root dependencies module file code
-    shift 3
-    need qemu-system-x86_64 busybox
-    image=$(ls "$kernel"/boot/vmlinuz-* 2>/dev/null | head -n 1)
-    [ -n "$image" ] || fail "no kernel below $kernel"
-    version=${image##*/vmlinuz-}
-
-    # The first program of the machine: loads drivers, finds this host's files and goes on there.
+machine_folder() {
+    local folder=$1 wanted=$2 version root module file variable
+    shift 2
+    version=$(basename "$KERNEL"/boot/vmlinuz-*)
+    version=${version#vmlinuz-}
     root=$folder/root
-    mkdir -p "$root"/{bin,proc,new,lib/modules/"$version"}
+    mkdir -p "$folder/lab" "$folder/out" "$root"/{bin,proc,new,lib/modules/"$version"}
     cp "$(command -v busybox)" "$root/bin/busybox"
-    busybox depmod -b "$kernel" "$version"
-    dependencies=$kernel/lib/modules/$version/modules.dep
-    files() { # of a module and all that it needs, those first
-        local line
-        line=$(grep -E "(^|/)$1\.ko(\.xz)?:" "$dependencies") || fail "the kernel has no module $1"
-        echo "$line" | tr -d ':' | tr ' ' '\n' | grep . | tac
-    }
-    for module in 9p 9pnet_virtio virtio_pci $wanted; do files "$module"; done | awk '!seen[$0]++' >"$root/modules"
+    [ -s "$KERNEL/lib/modules/$version/modules.dep" ] || busybox depmod -b "$KERNEL" "$version"
+    for module in 9p 9pnet_virtio virtio_pci crc32c_generic $wanted; do
+        module_files "$KERNEL" "$version" "$module" || return
+    done | awk '!seen[$0]++' >"$root/modules"
     while read -r file; do
         mkdir -p "$root/lib/modules/$version/$(dirname "$file")"
-        cp "$kernel/lib/modules/$version/$file" "$root/lib/modules/$version/$file"
+        cp "$KERNEL/lib/modules/$version/$file" "$root/lib/modules/$version/$file"
     done <"$root/modules"
+    {
+        printf 'cd %q\n' "$PWD"
+        printf 'export PATH=%q HOME=/tmp RUST_BACKTRACE=1 GRISTMILL_LAB_OUT=/tmp/lab/out\n' "$PATH"
+        for variable in $(compgen -e | grep '^GRISTMILL_' | grep -v '^GRISTMILL_LAB_OUT$') ${MACHINE_ENVIRONMENT:-}; do
+            [ -z "${!variable:-}" ] || printf 'export %s=%q\n' "$variable" "${!variable}"
+        done
+        printf '%q ' "$@"
+        printf '\necho $? >/dev/ttyS1\n'
+    } >"$folder/lab/start"
+    # The first program of the machine: loads drivers, finds this host's files and goes on there.
     cat >"$root/init" <<INIT
 #!/bin/busybox sh
 /bin/busybox mount -t proc proc /proc
-while read -r file; do /bin/busybox insmod "/lib/modules/$version/\$file" || echo "no \$file"; done </modules
-/bin/busybox mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=512000 host /new
+while read -r file; do /bin/busybox insmod "/lib/modules/$version/\$file" || echo "lab: no \$file"; done </modules
+how=trans=virtio,version=9p2000.L,cache=loose,msize=512000
+/bin/busybox mount -t 9p -o "\$how,ro" host /new
 /bin/busybox mount -t proc proc /new/proc
 /bin/busybox mount -t sysfs sys /new/sys
 /bin/busybox mount -t devtmpfs dev /new/dev
-for at in tmp run var/lib/nfs; do /bin/busybox mount -t tmpfs -o mode=1777 own /new/\$at || echo "no /\$at"; done
+/bin/busybox mkdir -p /new/dev/shm
+for at in tmp run dev/shm var/log var/lib/nfs var/lib/corosync; do
+    [ ! -d /new/\$at ] || /bin/busybox mount -t tmpfs -o mode=1777 own /new/\$at
+done
 /bin/busybox tar -x -C /new/tmp -f /work.tar
+/bin/busybox mkdir -p /new/tmp/lab/out
+/bin/busybox mount -t 9p -o "\$how" out /new/tmp/lab/out
+/bin/busybox stty -onlcr
 /bin/busybox chroot /new /bin/bash /tmp/lab/start
+/bin/busybox sync
 /bin/busybox poweroff -f
 INIT
     chmod +x "$root/init"
     tar -C "$folder" -cf "$root/work.tar" lab
     (cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null) | gzip -1 >"$folder/initrd"
     rm -r "$root"
+}
 
-    qemu-system-x86_64 -accel "${ACCEL:-tcg}" -cpu max -m "${MEMORY:-3G}" -smp 2 -nodefaults -no-reboot -display none \
-        -kernel "$image" -initrd "$folder/initrd" -append "console=ttyS0 quiet panic=-1" \
+machine() {
+    local folder=$1 code
+    shift
+    : >"$folder/code"
+    qemu-system-x86_64 -accel "${ACCEL:-tcg}" -cpu max -m "${MEMORY:-2G}" -smp 2 -nodefaults -no-reboot -display none \
+        -kernel "$KERNEL"/boot/vmlinuz-* -initrd "$folder/initrd" -append "console=ttyS0 loglevel=3 panic=-1" \
         -serial stdio -serial "file:$folder/code" \
-        -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap "$@" </dev/null
+        -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
+        -virtfs "local,path=${MACHINE_OUT:-$folder/out},mount_tag=out,security_model=none" "$@" </dev/null || return 3
     code=$(tr -d '\r\n' <"$folder/code")
-    return "${code:-2}"
+    return "${code:-3}"
 }

@@ -99,7 +99,7 @@ pub struct AuditArgs {
     /// A vendor of storage that cannot be seen from here: isilon, azure-netapp-files, ontap
     #[arg(long, value_name = "NAME")]
     pub vendor: Vec<String>,
-    /// Read a file as one of the sources of docs/systems.md, such as sas-options=options.log
+    /// Read a file as one of the sources of docs/reference/sources.md, such as sas-options=options.log
     #[arg(long, value_name = "SOURCE=FILE", value_parser = sizes::named_file)]
     pub also: Vec<(String, String)>,
     /// Rules that this site waives, and values of its own, with reason, owner and end

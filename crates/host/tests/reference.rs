@@ -1,4 +1,4 @@
-//! `docs/reference/rules.md` and `docs/systems.md` are made of the rules and of the table of
+//! `docs/reference/rules.md` and `docs/reference/sources.md` are made of the rules and of the table of
 //! sources. With `GRISTMILL_UPDATE=1` this test writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -195,7 +195,7 @@ struct Sample {
 }
 
 #[test]
-fn the_page_of_systems_is_made_of_the_table_of_sources() {
+fn the_page_of_sources_is_made_of_the_table_of_sources() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected");
     let (mut real, mut synthetic, mut sosreport) =
         (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
@@ -212,7 +212,7 @@ fn the_page_of_systems_is_made_of_the_table_of_sources() {
         }
     }
     let mut page = String::from(
-        "# Systems that the audit reads\n\nMade of `crates/host/src/facts/sources.rs` and of what \
+        "# Sources that the audit reads\n\nMade of `crates/host/src/facts/sources.rs` and of what \
          its tests expect; do not \
          edit. The name is that of `--also NAME=FILE`. *Real*: captures of real hosts, whose facts \
          were written down by hand before the parser. *Sosreport*: read in a complete sosreport of \
@@ -237,9 +237,9 @@ fn the_page_of_systems_is_made_of_the_table_of_sources() {
     page.push_str(
         "\nTwo tests of `crates/host/tests/node.rs` also read a synthetic node from all its files \
          at once. In a virtual machine settings were changed, seen and repaired: \
-         [findings/audit-repair.md](findings/audit-repair.md).\n",
+         [findings/audit-repair.md](../findings/audit-repair.md). Systems: [systems.md](../systems.md).\n",
     );
-    check("docs/systems.md", &page);
+    check("docs/reference/sources.md", &page);
 }
 
 /// Where a source is read.

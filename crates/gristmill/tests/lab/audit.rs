@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::{program, shell};
+
 const DATA: &str = "/mnt/data";
 const WORK: &str = "/mnt/work";
 const FIX: &str = "/tmp/fix";
@@ -79,16 +81,6 @@ fn sysctl(name: &str) -> String {
     format!("/proc/sys/{}", name.replace('.', "/"))
 }
 
-/// Runs a line of shell as an administrator types it.
-fn shell(line: &str) -> String {
-    let output = Command::new("bash").args(["-c", line]).output().unwrap();
-    let said =
-        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    let said = said.concat();
-    assert!(output.status.success(), "{line}: {said}");
-    said
-}
-
 /// A session of SAS with the limits of those who log in.
 struct Session(Child);
 
@@ -138,7 +130,7 @@ fn audit() -> Audit {
         format!("--role=sasdata={DATA}"),
         format!("--role=saswork={WORK}"),
     ];
-    let output = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+    let output = Command::new(program())
         .args(["audit", "--json"])
         .args(&roles)
         .output()
@@ -272,7 +264,7 @@ fn set_right() {
 
 /// The files of the audit, in their places, and then what its README says.
 fn install(udevadm: Option<&str>) -> String {
-    let written = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+    let written = Command::new(program())
         .args(["audit", "--fix", FIX])
         .args(["--role", &format!("sasdata={DATA}")])
         .args(["--role", &format!("saswork={WORK}")])
@@ -349,11 +341,11 @@ fn take_out(readme: &str) -> usize {
 }
 
 #[test]
-#[ignore = "spoils the machine that it runs on: lab/audit.sh"]
+#[ignore = "spoils the machine that it runs on: lab/test audit"]
 fn what_is_spoiled_is_seen_and_the_fix_repairs_it() {
-    crate::mounted("GRISTMILL_LAB_AUDIT");
-    let udevadm = std::env::var("GRISTMILL_LAB_UDEVADM").ok();
-    let udevadm = udevadm.as_deref().filter(|text| !text.is_empty());
+    super::dir();
+    // The lab's own, where this host has no udev.
+    let udevadm = Some("/tmp/lab/udevadm").filter(|path| Path::new(path).exists());
     shell(
         "echo 'sas:x:4711:4711::/tmp:/bin/bash' >>/etc/passwd; echo 'sas:x:4711:' >>/etc/group; \
          echo 'sas:*:20000:0:99999:7:::' >>/etc/shadow",

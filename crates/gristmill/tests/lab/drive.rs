@@ -1,4 +1,4 @@
-//! What a drive of its own counts, beside what `gristmill iotest` says: `lab/drive.sh with`.
+//! What a drive of its own counts, beside what `gristmill iotest` says: `lab/test ext4`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{gristmill, mounted};
+use super::{dir, gristmill};
 
 /// Bytes of `--size`.
 const FILE: u64 = 256 << 20;
@@ -15,7 +15,7 @@ const STREAMS: u64 = 2;
 const SECTOR: u64 = 512;
 
 /// Bytes that the device under a directory has read and written.
-fn counted(folder: &Path) -> (u64, u64) {
+pub(super) fn counted(folder: &Path) -> (u64, u64) {
     let device = fs::metadata(folder).unwrap().dev();
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let stat = fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).unwrap();
@@ -41,9 +41,9 @@ fn agree(what: &str, device: u64, streams: u64) {
 }
 
 #[test]
-#[ignore = "needs a drive that nobody else uses: lab/drive.sh with"]
+#[ignore = "needs a drive that nobody else uses: lab/test ext4"]
 fn what_iotest_moves_is_what_the_device_counts() {
-    let folder = mounted("GRISTMILL_LAB_DRIVE");
+    let folder = dir();
     // What was written before does not count.
     rustix::fs::syncfs(fs::File::open(&folder).unwrap()).unwrap();
     let before = counted(&folder);

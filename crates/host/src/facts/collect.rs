@@ -28,7 +28,7 @@ pub struct Given {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No source has this name.
-    #[error("there is no source \"{0}\"; docs/systems.md lists them")]
+    #[error("there is no source \"{0}\"; docs/reference/sources.md lists them")]
     NoSource(String),
     /// The file cannot be read.
     #[error("failed to read {}", path.display())]
