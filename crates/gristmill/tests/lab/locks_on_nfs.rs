@@ -51,7 +51,9 @@ fn without_locks_a_calibration_asks_the_server_less() {
         "run",
         "demand-calibration",
         "--models",
-        "2",
+        "4",
+        "--concurrency",
+        "1",
         "--parameter",
         "temp_files=20",
         "--parameter",
@@ -82,12 +84,10 @@ fn without_locks_a_calibration_asks_the_server_less() {
     let [fail, none] = ["FAIL", "NONE"].map(|value| calls(&runs[value], &data));
     say(&format!("FAIL: {fail:?}\nNONE: {none:?}"));
     let of = |calls: &BTreeMap<String, u64>, name: &str| calls.get(name).copied().unwrap_or(0);
-    // Under FAIL each permanent file is locked, and what was locked is fetched anew.
+    // Under FAIL each permanent file is locked: 20 that are written and the inputs, by each model.
     assert_eq!(of(&none, "LOCK"), 0);
-    assert!(of(&fail, "LOCK") > 100);
+    assert!(of(&fail, "LOCK") > 100, "{}", of(&fail, "LOCK"));
+    // What was locked is fetched anew, by each of the models; without locks the first one's pages serve all.
     let reads = (of(&fail, "READ"), of(&none, "READ"));
-    assert!(
-        reads.0 * 2 > reads.1 * 3,
-        "{reads:?} reads with and without"
-    );
+    assert!(reads.0 > 2 * reads.1, "{reads:?} reads with and without");
 }
