@@ -638,7 +638,7 @@ pub struct MatrixArgs {
     /// How often each cell is run; more than before continue a series [default: the plan's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeats: Option<u32>,
-    /// Leave only these levels of a factor, such as thp=never,always
+    /// Run only these levels of a factor, such as thp=never,always
     #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = sizes::levels)]
     pub only: Vec<(String, Vec<String>)>,
     /// Say what all runs are of, such as host=rhel9,array=f810, to compare them with those of other places

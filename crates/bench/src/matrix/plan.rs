@@ -366,6 +366,10 @@ pub fn parse(file: &str, source: &str, changes: &Changes) -> Result<Matrix, Erro
         wrong = apply(&mut text, changes);
     }
     if wrong.is_empty() {
+        // What the command line gives must fit as what the file gives.
+        wrong = validate::changed(&text);
+    }
+    if wrong.is_empty() {
         return Ok(Matrix { text });
     }
     wrong.sort_by_key(|one| one.span.start);

@@ -228,6 +228,21 @@ fn what_the_command_line_changes_must_fit_the_plan() {
         ..Changes::default()
     };
     assert!(wrong(device("other")).contains("there is no [volumes.other]"));
+    let twice = Changes {
+        devices: vec![("input".to_owned(), "/dev/sdb".to_owned())],
+        ..Changes::default()
+    };
+    assert!(wrong(twice).contains("/dev/sdb is named twice"));
+    let scale = Changes {
+        scale: Some(0.0),
+        ..Changes::default()
+    };
+    assert!(wrong(scale).contains("scale is a number above 0"));
+    let own = Changes {
+        arguments: vec!["--data=/x".to_owned()],
+        ..Changes::default()
+    };
+    assert!(wrong(own).contains("--data is given by the series itself"));
     let changed = parse("small.toml", PLAN, &device("input")).unwrap();
     let record = design::record(&changed, &design::cells(&changed), &[].into(), "test");
     assert_eq!(record.volumes["input"], "the device /dev/sdx");

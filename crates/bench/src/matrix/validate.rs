@@ -54,6 +54,14 @@ pub fn validate(text: &MatrixText) -> Vec<Wrong> {
     found.0
 }
 
+/// What is wrong with what the command line may change: scale, repeats, volumes.
+pub fn changed(text: &MatrixText) -> Vec<Wrong> {
+    let mut found = Found(Vec::new());
+    found.head(text);
+    found.volumes(text);
+    found.0
+}
+
 /// How many cells a full design has.
 fn combinations(text: &MatrixText) -> usize {
     let counts = text.factors.iter().map(|factor| factor.levels.len());
