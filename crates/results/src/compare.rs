@@ -362,7 +362,8 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers])
         }
     }
     if !findings.is_empty() {
-        let rules: Vec<&str> = findings.iter().map(|one| one.rule.as_str()).collect();
+        let mut rules: Vec<&str> = findings.iter().map(|one| one.rule.as_str()).collect();
+        rules.dedup();
         found.push(format!(
             "the audits of the nodes differ in {}",
             rules.join(" ")
