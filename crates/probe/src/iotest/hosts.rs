@@ -133,23 +133,24 @@ mod tests {
     use super::super::{DeviceShare, PlaceOutcome, StreamOutcome};
     use super::*;
 
-    fn host(name: &str, boot: &str, seconds: f64, cached: Option<f64>) -> OfHost {
+    fn host(name: &str, boot: &str, seconds: u8, cached: Option<f64>) -> OfHost {
+        let elapsed_s = f64::from(seconds);
         let stream = StreamOutcome {
             read_bytes: 100_000_000,
-            elapsed_s: seconds,
+            elapsed_s,
             ..StreamOutcome::default()
         };
         let phase = PhaseOutcome {
             phase: "read".to_owned(),
             began_unix_s: 1e9,
-            elapsed_s: seconds,
-            together_s: seconds,
+            elapsed_s,
+            together_s: elapsed_s,
             cached_share: cached,
             places: vec![PlaceOutcome {
                 directory: "/d".to_owned(),
                 streams: vec![stream],
             }],
-            mb_per_s: vec![50.0; seconds as usize],
+            mb_per_s: vec![50.0; usize::from(seconds)],
             devices: vec![DeviceShare {
                 name: "sda".to_owned(),
                 ..DeviceShare::default()
@@ -180,10 +181,7 @@ mod tests {
 
     #[test]
     fn hosts_are_added_up_until_the_last_one_ends() {
-        let mut hosts = [
-            host("a", "1", 2.0, Some(0.0)),
-            host("b", "2", 3.0, Some(0.2)),
-        ];
+        let mut hosts = [host("a", "1", 2, Some(0.0)), host("b", "2", 3, Some(0.2))];
         // The second began a second later.
         hosts[1].outcome.phases[0].began_unix_s += 1.0;
         let found = together(&hosts).unwrap();
@@ -201,7 +199,7 @@ mod tests {
 
     #[test]
     fn one_machine_has_its_cores_once_and_its_devices_tell_nothing() {
-        let hosts = [host("a", "1", 2.0, Some(0.0)), host("b", "1", 2.0, None)];
+        let hosts = [host("a", "1", 2, Some(0.0)), host("b", "1", 2, None)];
         let found = together(&hosts).unwrap();
         assert_eq!((found.cores, found.machines), (4, 1));
         let all = found.outcome;
@@ -211,9 +209,9 @@ mod tests {
 
     #[test]
     fn a_phase_that_one_did_not_end_is_none() {
-        let mut second = host("b", "2", 2.0, None);
+        let mut second = host("b", "2", 2, None);
         second.outcome.phases.clear();
-        let found = together(&[host("a", "1", 2.0, None), second]).unwrap();
+        let found = together(&[host("a", "1", 2, None), second]).unwrap();
         assert!(found.outcome.phases.is_empty());
         assert!(together(&[]).is_none());
     }

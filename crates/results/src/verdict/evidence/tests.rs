@@ -98,11 +98,6 @@ fn aggregate() -> Aggregate {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "rates of tests are small and whole"
-)]
 fn verdict(
     plan: &RunPlan,
     jobs: &[JobResult],
@@ -113,6 +108,11 @@ fn verdict(
     verdict_of(plan, jobs, aggregate, (events, disturbances, &[]))
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rates of tests are small and whole"
+)]
 fn verdict_of(
     plan: &RunPlan,
     jobs: &[JobResult],
