@@ -55,6 +55,9 @@ pub struct IotestArgs {
     /// Cores of a node of a grid: prints how many nodes the storage feeds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub node_cores: Option<u32>,
+    /// Nodes of the storage: prints how many nodes of the grid each of them feeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub storage_nodes: Option<u32>,
     /// Print the lines that SAS's own script `rhel_iotest.sh` ends with
     #[arg(long, conflicts_with = "json")]
     pub sas_style: bool,
@@ -105,6 +108,7 @@ struct Host {
     cores: u32,
     basis: String,
     node_cores: Option<u32>,
+    storage_nodes: Option<u32>,
 }
 
 /// Runs the verb.
@@ -174,6 +178,7 @@ fn host(args: &IotestArgs) -> Host {
             .cores
             .map_or(found.basis, |_| "as --cores says".to_owned()),
         node_cores: args.node_cores,
+        storage_nodes: args.storage_nodes,
     }
 }
 

@@ -110,6 +110,7 @@ fn lead(
             own.host, own.cores_basis
         ),
         node_cores: args.node_cores.or(Some(own.cores)),
+        storage_nodes: args.storage_nodes,
     };
     Ok(tell(args, &all.outcome, &of_all))
 }

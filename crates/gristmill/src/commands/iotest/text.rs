@@ -182,10 +182,7 @@ fn feeds(outcome: &Outcome, host: &Host, out: &mut String) {
         let total = phase.total_mb_per_s();
         let _ = write!(out, "{:<6} {total:>9.1}", phase.phase);
         for each in PER_CORE {
-            let cores = (total / each).floor();
-            let nodes = host.node_cores.map(|of| (cores / f64::from(of)).floor());
-            let nodes = nodes.map_or(String::new(), |nodes| format!(" ({nodes:.0} nodes)"));
-            let _ = write!(out, " {:>18}", format!("{cores:.0}{nodes}"));
+            let _ = write!(out, " {:>18}", fed(total, each, host));
         }
         let each = total / f64::from(host.cores);
         let reached = REQUIRED.iter().rfind(|wanted| each >= **wanted);
@@ -195,10 +192,34 @@ fn feeds(outcome: &Outcome, host: &Host, out: &mut String) {
         );
         let _ = writeln!(out, "  {each:.1} MB/s for each core of {whose}: {reached}");
     }
+    if let Some(storage) = host.storage_nodes.filter(|_| host.node_cores.is_some()) {
+        let _ = writeln!(
+            out,
+            "In brackets: nodes of the grid in all, and for each of {storage} nodes of the storage."
+        );
+    }
     out.push_str(
         "60 to 75 MB/s a core are asked of the shared file system, 100 to 150 of all together (Isilon F810 paper, \
          5.3, 2020).\n",
     );
+}
+
+/// Cores that a rate feeds at so many MB/s each, the nodes that they are, and nodes of the grid for each of the
+/// storage.
+fn fed(total: f64, each: f64, host: &Host) -> String {
+    let cores = (total / each).floor();
+    let Some(of) = host.node_cores else {
+        return format!("{cores:.0}");
+    };
+    let nodes = cores / f64::from(of);
+    match host.storage_nodes {
+        None => format!("{cores:.0} ({:.0} nodes)", nodes.floor()),
+        Some(storage) => format!(
+            "{cores:.0} ({:.0}, {:.1} each)",
+            nodes.floor(),
+            nodes / f64::from(storage)
+        ),
+    }
 }
 
 /// The rates under the names that `rhel_iotest.sh` gives them. It writes zeros and does not drop the page
@@ -275,4 +296,29 @@ pub(super) fn measurements(outcome: &Outcome, host: &Host) -> Vec<Measurement> {
 
 fn rate(bytes: u64, elapsed_s: f64) -> f64 {
     bytes as f64 / 1e6 / elapsed_s.max(f64::MIN_POSITIVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_isilon_papers_nine_gigabytes_a_second_feed_122_to_153_cores() {
+        let mut host = Host {
+            cores: 12,
+            basis: String::new(),
+            node_cores: None,
+            storage_nodes: None,
+        };
+        // Section 4; its figures follow from gigabytes of 1024 megabytes.
+        let total = 9.0 * 1024.0;
+        assert_eq!(
+            [75.0, 60.0].map(|each| fed(total, each, &host)),
+            ["122", "153"]
+        );
+        host.node_cores = Some(12);
+        assert_eq!(fed(total, 75.0, &host), "122 (10 nodes)");
+        host.storage_nodes = Some(4);
+        assert_eq!(fed(total, 75.0, &host), "122 (10, 2.5 each)");
+    }
 }
