@@ -4,11 +4,12 @@
 #   machine FOLDER [ARGUMENT…]               starts it and returns the exit code of its command, 3 if it did not get
 #                                            that far; further arguments are QEMU's
 #
-# KERNEL is a folder with boot/vmlinuz-* and lib/modules/* (lab/kernel.sh). MODULES are loaded with all that they need. A
-# machine sees this host's files read-only (9p), so that the program that was just built, and the scripts of this
-# folder, are there under the names that they have here. In memory of its own it has /tmp, /run, /var/log and the
-# folders below /var/lib that servers write to. What it writes to /tmp/lab/out is in MACHINE_OUT afterwards (FOLDER/out).
-# The environment has the variables that are exported and begin with GRISTMILL_, and those of `MACHINE_ENVIRONMENT`.
+# `here` is the folder of this file; KERNEL is a folder with boot/vmlinuz-* and lib/modules/* (lab/kernel.sh). MODULES
+# are loaded with all that they need. A machine sees this host's files read-only (9p), so that the program that was just
+# built, and the scripts of this folder, are there under the names that they have here. In memory of its own it has /tmp,
+# /run, /var/log and the folders below /var/lib that servers write to. What it writes to /tmp/lab/out is in MACHINE_OUT
+# afterwards (FOLDER/out). The environment has the variables that are exported and begin with GRISTMILL_, and those of
+# `MACHINE_ENVIRONMENT`.
 
 # Files of a module and of all that it needs, those first; nothing if it is part of the kernel.
 module_files() { # kernel, version, module
@@ -24,7 +25,7 @@ module_files() { # kernel, version, module
 }
 
 machine_folder() {
-    local folder=$1 wanted=$2 version root module file variable
+    local folder=$1 wanted=$2 version root module file variable path
     shift 2
     version=$(basename "$KERNEL"/boot/vmlinuz-*)
     version=${version#vmlinuz-}
@@ -48,6 +49,10 @@ machine_folder() {
         printf '%q ' "$@"
         printf '\necho $? >/dev/ttyS1\n'
     } >"$folder/lab/start"
+    # Folders of the host that its own would hide.
+    for path in "$(dirname "$here")" "${CARGO_TARGET_DIR:-}" "$(dirname "${GRISTMILL_LAB_PROGRAM:-/}")" "$PWD"; do
+        case $path in /tmp/* | /run/*) echo "$path" ;; esac
+    done | sort -u >"$root/hidden"
     # The first program of the machine: loads drivers, finds this host's files and goes on there.
     cat >"$root/init" <<INIT
 #!/bin/busybox sh
@@ -55,6 +60,8 @@ machine_folder() {
 while read -r file; do /bin/busybox insmod "/lib/modules/$version/\$file" || echo "lab: no \$file"; done </modules
 how=trans=virtio,version=9p2000.L,cache=loose,msize=512000
 /bin/busybox mount -t 9p -o "\$how,ro" host /new
+/bin/busybox mkdir -p /host
+/bin/busybox mount -o bind /new /host
 /bin/busybox mount -t proc proc /new/proc
 /bin/busybox mount -t sysfs sys /new/sys
 /bin/busybox mount -t devtmpfs dev /new/dev
@@ -62,6 +69,10 @@ how=trans=virtio,version=9p2000.L,cache=loose,msize=512000
 for at in tmp run dev/shm var/log var/lib/nfs var/lib/corosync; do
     [ ! -d /new/\$at ] || /bin/busybox mount -t tmpfs -o mode=1777 own /new/\$at
 done
+while read -r path; do
+    /bin/busybox mkdir -p "/new\$path"
+    /bin/busybox mount -o bind "/host\$path" "/new\$path"
+done </hidden
 /bin/busybox tar -x -C /new/tmp -f /work.tar
 /bin/busybox mkdir -p /new/tmp/lab/out
 /bin/busybox mount -t 9p -o "\$how" out /new/tmp/lab/out
