@@ -131,9 +131,10 @@ const SCRIPTS: [&str; 7] = [
 /// The page of a run.
 pub fn run(run: &Run) -> String {
     let timeline = Timeline::of(run);
-    let bins = Bins::of(&timeline.within(&run.samples));
-    let panels = panels::all(&bins);
-    let latency = Latencies::of(&timeline.within(&run.samples));
+    let (names, samples) = timeline.within(&run.samples);
+    let bins = Bins::of(&samples);
+    let panels = panels::all(&bins, &names);
+    let latency = Latencies::of(&samples);
     let bars = jobs::bars(run, &timeline);
     let drawn = Drawn {
         started_unix_s: timeline.origin_unix_s,

@@ -57,13 +57,14 @@ pub(super) const CHANNELS: [(&str, &str); 4] = [
 /// Colours of lines that are no channels, in turn.
 const LINES: [&str; LINES_MAX] = ["line-1", "line-2", "line-3", "line-4", "line-5", "line-6"];
 
-/// All charts that there are figures for.
-pub(super) fn all(bins: &Bins) -> Vec<Panel> {
+/// All charts that there are figures for, of nodes of these names.
+pub(super) fn all(bins: &Bins, nodes: &[String]) -> Vec<Panel> {
     if bins.is_empty() {
         return Vec::new();
     }
     let known = [
         throughput(bins),
+        by_node(bins, nodes),
         processors(bins),
         memory(bins),
         devices(bins),
@@ -119,6 +120,54 @@ fn throughput(bins: &Bins) -> Panel {
         stacked: true,
         top: None,
         series: series.collect(),
+    }
+}
+
+/// What each of several nodes was served; of more than can be told apart those that were served most and least.
+fn by_node(bins: &Bins, nodes: &[String]) -> Panel {
+    let served = |sample: &Sample| {
+        let channels = sample.channels.values();
+        let bytes = channels.map(|channel| channel.read_bytes + channel.write_bytes);
+        (!sample.channels.is_empty()).then(|| megabytes(bytes.sum()))
+    };
+    let mut all: Vec<(&String, Vec<Option<f64>>)> = nodes
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (name, bins.values_of_node(at, served)))
+        .filter(|_| nodes.len() > 1)
+        .collect();
+    let left_out = all.len().saturating_sub(LINES_MAX);
+    if left_out > 0 {
+        let sum = |values: &[Option<f64>]| values.iter().flatten().sum::<f64>();
+        all.sort_by(|(_, one), (_, other)| sum(other).total_cmp(&sum(one)));
+        all.drain(LINES_MAX / 2..LINES_MAX / 2 + left_out);
+    }
+    let others = match left_out {
+        0 => String::new(),
+        left => {
+            format!(" {left} nodes between those that were served most and least are left out.")
+        }
+    };
+    Panel {
+        id: "nodes".to_owned(),
+        title: "Throughput by node".to_owned(),
+        about: format!(
+            "What the programs of each node were served, all channels, reads and writes together.{others}"
+        ),
+        unit: "MB/s",
+        stacked: false,
+        top: None,
+        series: all
+            .into_iter()
+            .zip(LINES)
+            .map(|((name, values), colour)| Series {
+                label: name.clone(),
+                colour,
+                values,
+                parts: Vec::new(),
+            })
+            .filter(Series::measured)
+            .collect(),
     }
 }
 
@@ -371,4 +420,51 @@ fn observed(bins: &Bins) -> Vec<Panel> {
         }],
     };
     names.into_iter().enumerate().map(panel).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes that move so many MB in each of two seconds.
+    fn nodes(rates: &[u64]) -> (Vec<String>, Vec<Vec<Sample>>) {
+        let sample = |at_s: f64, rate: u64| Sample {
+            at_s,
+            interval_s: 1.0,
+            channels: BTreeMap::from([(
+                "work".to_owned(),
+                ChannelSample {
+                    read_bytes: rate * 1_000_000,
+                    ..ChannelSample::default()
+                },
+            )]),
+            ..Sample::default()
+        };
+        let of = |rate: &u64| vec![sample(1.0, *rate), sample(2.0, *rate)];
+        let names = (1..=rates.len()).map(|node| format!("node{node}"));
+        (names.collect(), rates.iter().map(of).collect())
+    }
+
+    #[test]
+    fn each_of_several_nodes_has_its_line() {
+        let (names, samples) = nodes(&[3, 5]);
+        let panel = by_node(&Bins::of(&samples), &names);
+        let labels: Vec<&str> = panel.series.iter().map(|one| &*one.label).collect();
+        assert_eq!(labels, ["node1", "node2"]);
+        assert_eq!(panel.series[1].values, [Some(5.0), Some(5.0)]);
+        let (names, samples) = nodes(&[3]);
+        assert!(by_node(&Bins::of(&samples), &names).series.is_empty());
+    }
+
+    #[test]
+    fn of_many_nodes_those_are_shown_that_differ_most() {
+        let (names, samples) = nodes(&[4, 8, 1, 5, 7, 2, 6, 3]);
+        let panel = by_node(&Bins::of(&samples), &names);
+        let labels: Vec<&str> = panel.series.iter().map(|one| &*one.label).collect();
+        assert_eq!(
+            labels,
+            ["node2", "node5", "node7", "node8", "node6", "node3"]
+        );
+        assert!(panel.about.contains("2 nodes between"), "{}", panel.about);
+    }
 }

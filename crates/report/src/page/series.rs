@@ -87,6 +87,19 @@ impl Bins {
         sums.into_iter().map(|sum| sum.value(per)).collect()
     }
 
+    /// A figure of one node for every interval, by the second; absent where it has none.
+    pub(super) fn values_of_node(
+        &self,
+        node: usize,
+        of: impl Fn(&Sample) -> Option<f64>,
+    ) -> Vec<Option<f64>> {
+        let samples = self.nodes.get(node).map_or(&[][..], Vec::as_slice);
+        let amounts = self.of_node(samples, Per::Second, &of).into_iter();
+        amounts
+            .map(|(amount, seconds)| (seconds > 0.0).then(|| rounded(amount / seconds)))
+            .collect()
+    }
+
     /// Amount and divisor of one node in each interval. An amount is spread evenly over the interval
     /// it was measured for; the first node's intervals are whole.
     fn of_node(
@@ -226,6 +239,11 @@ mod tests {
         let values = bins.values(Per::Second, megabytes);
         assert_eq!(values[0], Some(4.0));
         assert_eq!(values[1], Some(rounded(1.0 + 8.0 / 1.5)));
+        assert_eq!(bins.values_of_node(0, megabytes), [Some(1.0), Some(1.0)]);
+        assert_eq!(
+            bins.values_of_node(1, megabytes)[1],
+            Some(rounded(8.0 / 1.5))
+        );
     }
 
     #[test]

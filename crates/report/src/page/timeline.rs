@@ -97,8 +97,11 @@ impl Timeline {
         }
     }
 
-    /// The samples of each node that overlap it, their times moved to its origin.
-    pub(super) fn within(&self, samples: &BTreeMap<String, Vec<Sample>>) -> Vec<Vec<Sample>> {
+    /// The samples of each node that overlap it, their times moved to its origin; nodes without any are left out.
+    pub(super) fn within(
+        &self,
+        samples: &BTreeMap<String, Vec<Sample>>,
+    ) -> (Vec<String>, Vec<Vec<Sample>>) {
         let moved = |sample: &Sample| Sample {
             at_s: sample.at_s - self.origin_s,
             ..sample.clone()
@@ -109,10 +112,12 @@ impl Timeline {
                 && sample.at_s - sample.interval_s < self.end_s
         };
         let of_node = |all: &Vec<Sample>| all.iter().map(moved).filter(overlaps).collect();
-        let nodes = samples.values().map(of_node);
+        let nodes = samples
+            .iter()
+            .map(|(name, all)| (name.clone(), of_node(all)));
         nodes
-            .filter(|node: &Vec<Sample>| !node.is_empty())
-            .collect()
+            .filter(|(_, own): &(String, Vec<Sample>)| !own.is_empty())
+            .unzip()
     }
 }
 
