@@ -216,7 +216,6 @@ fn tell(args: &RunArgs, series: &Series) -> Result<()> {
     }
     let page = series.folder().join("growth.html");
     report::write_whole(&page, &grown.page)?;
-    ui::say(&format!("Growth: {}", page.display()));
     Ok(())
 }
 
