@@ -9,7 +9,16 @@
 # Nobody is fenced: a node that is lost stops the other.
 set -euo pipefail
 
-PORT=7000 DISK=/dev/vda DIR=/tmp/lab/dir
+PORT=7000 DISK=/dev/vda DIR=/tmp/lab/dir TABLE=/sys/kernel/config/dlm/cluster/rsbtbl_size
+
+wait_for() { # function
+    for _ in $(seq 200); do
+        ! "$1" || return 0
+        sleep 0.5
+    done
+    echo "$1 does not come true" >&2
+    return 1
+}
 
 network() { # number
     hostname "node$1"
@@ -73,17 +82,14 @@ CONF
     mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
     mount --bind /tmp/lab/corosync/corosync.conf /etc/corosync/corosync.conf
     corosync
-    for _ in $(seq 200); do
-        ! corosync-quorumtool -s 2>/dev/null | grep -q '^Quorate: *Yes' || break
-        sleep 0.5
-    done
+    is_quorate() { corosync-quorumtool -s 2>/dev/null | grep -q '^Quorate: *Yes'; }
+    wait_for is_quorate
     dlm_controld --enable_fencing 0
-    for _ in $(seq 200); do
-        ! dlm_tool status 2>/dev/null | grep -q '^cluster nodeid' || break
-        sleep 0.5
-    done
-    # The only one of the papers' three tables that Linux still has.
-    echo 4096 >/sys/kernel/config/dlm/cluster/rsbtbl_size
+    # The daemon answers before it has made its folder, where is the only one of the papers' three tables that Linux
+    # still has.
+    is_ready() { dlm_tool status 2>/dev/null | grep -q '^cluster nodeid' && [ -e "$TABLE" ]; }
+    wait_for is_ready
+    echo 4096 >"$TABLE"
     echo "node $1 has joined"
 }
 
@@ -91,10 +97,8 @@ mount_it() { mount -t gfs2 -o "noatime${MOUNT_OPTIONS:+,$MOUNT_OPTIONS}" "$DISK"
 
 up() {
     network 1
-    for _ in $(seq 300); do
-        ! (: <"/dev/tcp/10.0.0.2/$PORT") 2>/dev/null || break
-        sleep 0.5
-    done
+    answers() { (: <"/dev/tcp/10.0.0.2/$PORT") 2>/dev/null; }
+    wait_for answers
     on_peer "$0" join 2 </dev/null >/tmp/lab/joined &
     join 1
     wait $!

@@ -13,16 +13,6 @@ fn glusterfs_locks_exclude_and_mounts_read_old_data_under_them_by_default() {
     found.is("locks_lost_updates", 0.0);
     assert!(found.known("locks_lost_updates_peer") > 0.0);
     assert_eq!(found.code, Some(1), "updates that are lost are wrong");
-    let found = with_peer(&["--only", "visibility"]);
-    found.known("visibility_rewrite_open_s");
-    let never = found.absent();
-    let locked = never
-        .iter()
-        .find(|(name, _)| *name == "visibility_rewrite_locked_s");
-    assert!(
-        locked.is_some_and(|(_, why)| why.contains("not seen")),
-        "{never:?}"
-    );
     // Neither the kernel's cache nor those of the client.
     let caches = ["quick-read", "io-cache", "stat-prefetch"];
     let off = caches.map(|cache| format!("performance.{cache}=off"));
