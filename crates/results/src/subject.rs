@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::audit::NodeAudit;
 use crate::run::{ChannelResult, JobResult, RunPlan, RunResult};
 use crate::statistics::summarize;
+use crate::verdict::machines;
 
 /// A run, or a reference run from a paper.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -250,7 +251,10 @@ fn cautions(plan: &RunPlan, result: &RunResult) -> Vec<String> {
         .count();
     if shared > 0 {
         let all = result.nodes.len();
-        found.push(format!("its {all} nodes are {} machines", all - shared));
+        found.push(format!(
+            "its {all} nodes are only {}",
+            machines(all - shared)
+        ));
     }
     let disturbed = result.disturbance.iter().filter(|one| one.exceeded);
     found.extend(disturbed.map(|one| format!("disturbed: {}", one.statement)));

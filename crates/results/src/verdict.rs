@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use crate::run::{Limit, Part, Requirement, Verdict};
 use crate::thresholds::{Level, Measure, Threshold, Thresholds};
 
+pub(crate) use evidence::machines;
 pub use evidence::{Facts, of_run};
 pub use published::of_reference;
 

@@ -541,6 +541,14 @@ fn unproven(facts: &Facts<'_>) -> Option<String> {
     Some(reason.to_owned())
 }
 
+/// So many machines.
+pub(crate) fn machines(count: usize) -> String {
+    match count {
+        1 => "1 machine".to_owned(),
+        many => format!("{many} machines"),
+    }
+}
+
 /// Nodes that are one machine share its cache, its network and its processors.
 fn one_machine(nodes: &[NodeRecord]) -> Option<String> {
     let shared = nodes
@@ -549,9 +557,9 @@ fn one_machine(nodes: &[NodeRecord]) -> Option<String> {
         .count();
     (shared > 0).then(|| {
         format!(
-            "{} nodes are {} machines: what one of them wrote, another may have read from the same cache",
+            "{} nodes are only {}: what one of them wrote, another may have read from the same cache",
             nodes.len(),
-            nodes.len() - shared
+            machines(nodes.len() - shared)
         )
     })
 }

@@ -379,7 +379,7 @@ fn nodes_that_are_one_machine_show_nothing() {
     let one = of(Some("a"));
     assert_eq!(one.result, "inconclusive");
     assert!(
-        one.reason.contains("2 nodes are 1 machines"),
+        one.reason.contains("2 nodes are only 1 machine:"),
         "{}",
         one.reason
     );
