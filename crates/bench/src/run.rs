@@ -1,7 +1,7 @@
 //! One run: stage, cold start, launch, verify, figures.
 
 pub(crate) mod directories;
-mod journal;
+pub(crate) mod journal;
 mod licensed;
 pub mod part;
 mod verification;

@@ -18,6 +18,7 @@ use crate::marker::{self, Holds};
 use crate::run::directories::{
     create_directory, free_name, open_stage, output_path, remove_outputs, run_name,
 };
+use crate::run::journal::Journal;
 use crate::run::{Config, Error, Outcome, Watcher, failed, now};
 use crate::stage::Stage;
 
@@ -64,6 +65,8 @@ pub fn run(
     let name = free_name(&config.directories.runs, &run_name(&config.plan.suite));
     let stage = open_stage(config)?;
     let (directory, _in_use) = create_directory(config, &name)?;
+    let action = format!("write to {}", directory.path().display());
+    let journal = Journal::open(&directory, None).map_err(failed(action))?;
     let output = output_path(config, &name);
     let action = format!("make {}", output.display());
     let output_in_use = marker::make(&output, Holds::Output).map_err(failed(action))?;
@@ -90,6 +93,7 @@ pub fn run(
         grid,
         order,
         directory,
+        journal,
         alive: (0..grid.nodes.len()).collect(),
         stop,
     };
@@ -102,6 +106,10 @@ pub fn run(
         remove_outputs(&output)?;
         // Of outputs that nodes have for themselves; what stays is found by `gristmill clean`.
         led.start(Phase::Clean, &led.alive, &BTreeMap::new())?;
+    }
+    led.journal.release();
+    if !led.journal.retry()? {
+        return Err(failed("write events")(io::ErrorKind::StorageFull.into()));
     }
     let result = assemble_with(&led.directory, &config.thresholds)?;
     if !interrupted {
@@ -120,6 +128,7 @@ struct Led<'a> {
     grid: &'a Grid<'a>,
     order: Order,
     directory: RunDirectory,
+    journal: Journal,
     /// Ranks of the nodes that ended every phase so far.
     alive: Vec<usize>,
     stop: &'a AtomicBool,
@@ -134,7 +143,7 @@ impl Led<'_> {
     }
 
     fn event(&self, event: &Event) -> Result<(), Error> {
-        Ok(self.directory.add_event(event)?)
+        Ok(self.journal.add(event)?)
     }
 
     fn path(&self) -> &Path {

@@ -13,7 +13,7 @@ use results::run::{Error, Event, RunDirectory};
 const RESERVE_BYTES: u64 = 2 << 20;
 
 /// Writes events.
-pub(super) struct Journal {
+pub(crate) struct Journal {
     directory: RunDirectory,
     state: Mutex<State>,
 }
@@ -28,7 +28,7 @@ struct State {
 
 impl Journal {
     /// For a run directory, or one of several nodes of it, with the file that makes room.
-    pub(super) fn open(directory: &RunDirectory, node: Option<&str>) -> io::Result<Self> {
+    pub(crate) fn open(directory: &RunDirectory, node: Option<&str>) -> io::Result<Self> {
         let name = node.map_or_else(|| "reserve".to_owned(), |node| format!("reserve.{node}"));
         let path = directory.path().join(name);
         // No file system can store this in less than its length.
@@ -53,14 +53,14 @@ impl Journal {
     }
 
     /// Writes an event, or keeps it while there is no room.
-    pub(super) fn add(&self, event: &Event) -> Result<(), Error> {
+    pub(crate) fn add(&self, event: &Event) -> Result<(), Error> {
         let mut state = self.state();
         state.waiting.push(event.clone());
         self.write(&mut state)
     }
 
     /// Tries again to write what waits; true if nothing does.
-    pub(super) fn retry(&self) -> Result<bool, Error> {
+    pub(crate) fn retry(&self) -> Result<bool, Error> {
         let mut state = self.state();
         if !state.waiting.is_empty() {
             self.write(&mut state)?;
@@ -84,7 +84,7 @@ impl Journal {
     }
 
     /// The run is over: there is room for its result.
-    pub(super) fn release(&self) {
+    pub(crate) fn release(&self) {
         if let Some(path) = self.state().reserve.take() {
             // It is of no use any more; one that stays does no harm.
             let _ = fs::remove_file(path);
