@@ -81,6 +81,17 @@ fn without_locks_a_calibration_asks_the_server_less() {
     let code = output.status.code();
     assert!(matches!(code, Some(0 | 4)), "{code:?}: {said}");
     let runs = runs(place.path());
+    let [fail_s, none_s] = ["FAIL", "NONE"].map(|value| {
+        let result = RunDirectory::open(&runs[value]).result().unwrap().unwrap();
+        result
+            .jobs
+            .iter()
+            .map(|job| job.real_s.unwrap())
+            .sum::<f64>()
+    });
+    say(&format!("FAIL takes {:.2} times as long", fail_s / none_s));
+    // Which is slower, and nothing about how much: the machine is emulated.
+    assert!(fail_s > none_s, "{fail_s} s with locks, {none_s} s without");
     let [fail, none] = ["FAIL", "NONE"].map(|value| calls(&runs[value], &data));
     say(&format!("FAIL: {fail:?}\nNONE: {none:?}"));
     let of = |calls: &BTreeMap<String, u64>, name: &str| calls.get(name).copied().unwrap_or(0);
