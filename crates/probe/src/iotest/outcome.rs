@@ -37,8 +37,8 @@ pub struct PhaseOutcome {
     pub phase: String,
     /// When the first stream began, seconds since the Unix epoch by the host's own clock.
     pub began_unix_s: f64,
-    /// From the start of the first stream to the end of the last, seconds. Of several hosts by their own clocks, so
-    /// that what those are apart counts as time.
+    /// From the start of the first stream to the end of the last, seconds. Of several hosts by their own clocks,
+    /// which may be apart; never less than the longest of a host.
     pub elapsed_s: f64,
     /// Until the first stream ended: all were at work, seconds.
     pub together_s: f64,

@@ -67,9 +67,7 @@ pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
     }
     out.push_str("MB/s (10^6 bytes) until the last stream ended, flush included; the others are those of streams.\n");
     if !outcome.hosts.is_empty() {
-        out.push_str(
-            "Begin and end are by the nodes' own clocks: what these are apart counts as time.\n",
-        );
+        out.push_str("Begin and end are by the nodes' own clocks, which must be in step.\n");
     }
     for phase in &outcome.phases {
         details(phase, outcome, &mut out);
