@@ -94,7 +94,11 @@ fn done_before(mut part: Part, series: &Series) -> Result<Part> {
         );
     }
     let (_, messages) = series.outputs(&part);
-    let told = std::fs::read_to_string(&messages).unwrap_or_default();
+    let told = match std::fs::read_to_string(&messages) {
+        // It was cancelled before it began.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.with_context(|| format!("failed to read {}", messages.display()))?,
+    };
     part.runs = whole(run_directories(&told))?;
     Ok(part)
 }
