@@ -23,7 +23,7 @@ use base::rowhash::RowHash;
 use base::store::Channel;
 use base::units::Bytes;
 use results::assemble::assemble_with;
-use results::node::{FileSystemRecord, NodeRecord};
+use results::node::NodeRecord;
 use results::run::{
     Ceiling, Event, EventKind, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
 };
@@ -40,6 +40,7 @@ use crate::plan::{Plan, PlannedJob};
 use crate::sampler::board::Board;
 use crate::sampler::observe::{Observers, Series};
 use crate::sampler::readings::Reader;
+use crate::sampler::servers::Servers;
 use crate::sampler::{self, Sampler};
 use crate::stage::Stage;
 use crate::suite::expand::DIRECTORIES;
@@ -270,9 +271,13 @@ fn start_sampler(
     board: Arc<Board>,
 ) -> Result<Sampler, Error> {
     let observers = Observers::start(&config.observe).map_err(failed("start what is observed"))?;
-    let counts_itself = |one: &FileSystemRecord| one.counts_itself;
-    let nfs = node.file_systems.values().any(counts_itself);
-    let reader = Reader::open((nfs, node.same_host_as.is_none()), observers);
+    let own = node.served_mounts();
+    let servers = if own.is_empty() {
+        Servers::default()
+    } else {
+        Servers::open(&own)
+    };
+    let reader = Reader::open((servers, node.same_host_as.is_none()), observers);
     let path = directory.samples_path(&config.node);
     let action = format!("write samples to {}", path.display());
     Sampler::start(&path, began, board, reader).map_err(failed(action))

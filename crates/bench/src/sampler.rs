@@ -1,13 +1,14 @@
 //! What this node does over time: a sample a second, from the start of staging to the end of the run,
 //! in a thread of its own.
 //!
-//! [`readings`] takes the kernel's and the jobs' totals, [`difference`] makes a sample of two of
+//! [`readings`] takes the kernel's and the jobs' totals ([`servers`] those of mounts that count themselves), [`difference`] makes a sample of two of
 //! them, [`board`] is where the launcher says what runs.
 
 pub mod board;
 pub mod difference;
 pub mod observe;
 pub mod readings;
+pub mod servers;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -233,7 +234,7 @@ mod tests {
         let path = run.samples_path("n");
         let board = Arc::new(Board::new(LiveMemory::create(1).unwrap()));
         let began = Instant::now();
-        let reader = Reader::open((false, true), Observers::default());
+        let reader = Reader::open((servers::Servers::default(), true), Observers::default());
         let sampler = Sampler::start(&path, began, board.clone(), reader).unwrap();
         sampler.mark();
         let marked = began.elapsed().as_secs_f64();

@@ -3,6 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::fields::numbers;
+use crate::served::ServedMount;
+
+/// Where the kernel shows them.
+pub const STATS: &str = "/proc/fs/cifs/Stats";
+
+/// Kinds of mounts that count by share.
+pub const KINDS: [&str; 2] = ["cifs", "smb3"];
 
 /// Totals of a share, all of its mounts together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,14 +52,37 @@ pub fn parse(stats: &str) -> BTreeMap<String, Share> {
 
 /// The share that a mount is of: its source is that, or a folder in it.
 pub fn share_of(shares: &BTreeMap<String, Share>, source: &str) -> Option<Share> {
-    let is_of = |name: &str| {
-        let rest = source.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    shares
-        .iter()
-        .find(|(name, _)| is_of(name))
-        .map(|(_, share)| *share)
+    let mut shares = shares.iter();
+    let found = shares.find(|(name, _)| is_of(name, source));
+    found.map(|(_, share)| *share)
+}
+
+/// Totals by mount point, of `(mount point, source)`. Those of one share cannot be told apart: all is counted at
+/// the first of them.
+pub fn by_mount(stats: &str, mounts: &[(String, String)]) -> BTreeMap<String, ServedMount> {
+    let mut shares = parse(stats);
+    let mut found = BTreeMap::new();
+    for (point, source) in mounts {
+        let Some(name) = shares.keys().find(|name| is_of(name, source)).cloned() else {
+            continue;
+        };
+        if let Some(share) = shares.remove(&name) {
+            let mount = ServedMount {
+                kind: "cifs".to_owned(),
+                read_bytes: share.read_bytes,
+                write_bytes: share.write_bytes,
+                operations: share.requests,
+                ..ServedMount::default()
+            };
+            found.insert(point.clone(), mount);
+        }
+    }
+    found
+}
+
+fn is_of(share: &str, source: &str) -> bool {
+    let rest = source.strip_prefix(share);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -81,6 +111,22 @@ mod tests {
         assert_eq!(requests("//10.0.0.1/share"), Some(19));
         assert_eq!(requests("//10.0.0.1/share/a/b"), Some(19));
         assert_eq!(requests("//10.0.0.1/shared"), None);
+    }
+
+    #[test]
+    fn what_two_mounts_of_a_share_moved_is_counted_once() {
+        let mounts = [
+            ("/sas/data", "//10.0.0.1/share/data"),
+            ("/sas/out", "//10.0.0.1/share/out"),
+            ("/sas/work", "//127.0.0.1/share"),
+            ("/none", "//127.0.0.2/share"),
+        ];
+        let mounts = mounts.map(|(point, source)| (point.to_owned(), source.to_owned()));
+        let found = by_mount(CAPTURED, &mounts);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["/sas/data", "/sas/work"]);
+        let data = &found["/sas/data"];
+        assert_eq!((data.read_bytes, data.operations), (4_194_304, 19));
+        assert_eq!(data.operation_ms, None, "it tells no times, which is not 0");
     }
 
     #[test]

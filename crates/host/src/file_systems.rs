@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::cifs;
 use crate::fields::{number, unescaped};
 
 /// Devices over devices over devices end here.
@@ -30,7 +31,7 @@ pub enum Physical {
     /// Block devices by name: the one that the file system is on (the whole disk, if it is a
     /// partition), then those below it.
     Devices(Vec<String>),
-    /// The mount counts for itself (NFS).
+    /// The mount counts for itself (NFS, CIFS).
     Mount,
     /// Nowhere; the text says why.
     Hidden(String),
@@ -104,6 +105,9 @@ fn physical(mount: &Mount, depth: u32) -> Physical {
     let hidden = |why: &str| Physical::Hidden(format!("{} {why}", mount.kind));
     match mount.kind.as_str() {
         "nfs" | "nfs4" => return Physical::Mount,
+        kind if cifs::KINDS.contains(&kind) && Path::new(cifs::STATS).exists() => {
+            return Physical::Mount;
+        }
         "tmpfs" | "ramfs" => return hidden("keeps files in memory"),
         "overlay" => return hidden("hides which file system files are on"),
         _ => {}

@@ -17,3 +17,4 @@ pub mod network;
 pub mod nfs;
 pub mod pressure;
 pub mod processors;
+pub mod served;

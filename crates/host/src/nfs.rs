@@ -3,28 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::fields::{numbers, unescaped};
-
-/// Totals of a mount since it was mounted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NfsMount {
-    /// `nfs` or `nfs4`.
-    pub kind: String,
-    /// Bytes read from the server.
-    pub read_bytes: u64,
-    /// Bytes written to the server.
-    pub write_bytes: u64,
-    /// Calls of the server.
-    pub operations: u64,
-    /// Calls by kind (`READ`, `LOCK`, …), those that were made.
-    pub calls: BTreeMap<String, u64>,
-    /// Time of the calls from queueing to answer, added up, ms.
-    pub operation_ms: u64,
-}
+use crate::served::ServedMount;
 
 /// NFS mounts by mount point.
-pub fn parse(mountstats: &str) -> BTreeMap<String, NfsMount> {
+pub fn parse(mountstats: &str) -> BTreeMap<String, ServedMount> {
     let mut mounts = BTreeMap::new();
-    let mut current: Option<(String, NfsMount)> = None;
+    let mut current: Option<(String, ServedMount)> = None;
     let mut in_operations = false;
     for line in mountstats.lines() {
         if line.starts_with("device ") {
@@ -49,19 +33,20 @@ pub fn parse(mountstats: &str) -> BTreeMap<String, NfsMount> {
 }
 
 /// `device server:/export mounted on /mnt with fstype nfs4 statvers=1.1`.
-fn heading(line: &str) -> Option<(String, NfsMount)> {
+fn heading(line: &str) -> Option<(String, ServedMount)> {
     let (_, rest) = line.split_once(" mounted on ")?;
     let (point, rest) = rest.split_once(" with fstype ")?;
     let kind = rest.split_ascii_whitespace().next()?;
-    let mount = NfsMount {
+    let mount = ServedMount {
         kind: kind.to_owned(),
-        ..NfsMount::default()
+        operation_ms: Some(0),
+        ..ServedMount::default()
     };
     matches!(kind, "nfs" | "nfs4").then(|| (unescaped(point), mount))
 }
 
 /// `READ: ops transmissions timeouts sent received queue_ms answer_ms whole_ms errors`.
-fn operation(line: &str, mount: &mut NfsMount) {
+fn operation(line: &str, mount: &mut ServedMount) {
     let Some((name, counts)) = line.split_once(':') else {
         return;
     };
@@ -71,7 +56,7 @@ fn operation(line: &str, mount: &mut NfsMount) {
         if *calls > 0 {
             mount.calls.insert(name.trim().to_owned(), *calls);
         }
-        mount.operation_ms = mount.operation_ms.saturating_add(*whole_ms);
+        mount.operation_ms = mount.operation_ms.map(|ms| ms.saturating_add(*whole_ms));
     }
 }
 
@@ -91,15 +76,16 @@ mod tests {
         assert_eq!(data.read_bytes, 1_073_741_824);
         assert_eq!(data.write_bytes, 536_870_912);
         assert_eq!(data.operations, 1 + 1024 + 512);
-        assert_eq!(data.operation_ms, 2 + 4_100 + 9_000);
+        assert_eq!(data.operation_ms, Some(2 + 4_100 + 9_000));
         let calls = [("NULL", 1), ("READ", 1024), ("WRITE", 512)];
         let calls = calls.map(|(name, count)| (name.to_owned(), count));
         assert_eq!(data.calls, calls.into());
         assert_eq!(
             mounts["/work"],
-            NfsMount {
+            ServedMount {
                 kind: "nfs".to_owned(),
-                ..NfsMount::default()
+                operation_ms: Some(0),
+                ..ServedMount::default()
             }
         );
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use results::sample::{ChannelSample, CpuSample, DeviceSample, Sample};
+use results::sample::{ChannelSample, CpuSample, DeviceSample, MountSample, Sample};
 
 /// Headings are repeated after so many lines.
 const LINES_PER_HEADING: usize = 40;
@@ -120,6 +120,27 @@ fn each_ms(seconds: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| seconds * 1e3 / count as f64)
 }
 
+/// A mount in iostat's columns: all calls of the server are among the writes.
+fn iostat_of_mount(sample: &Sample, (name, mount): (&str, &MountSample), width: usize) -> String {
+    let per_s = |amount: f64| figure(rate(sample, amount), 1);
+    let told = mount.operation_s;
+    format!(
+        "{:>7.1} {name:<width$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>6}",
+        sample.at_s,
+        "-",
+        per_s(megabytes(mount.read_bytes)),
+        "-",
+        per_s(mount.operations as f64),
+        per_s(megabytes(mount.write_bytes)),
+        figure(
+            told.and_then(|seconds| each_ms(seconds, mount.operations)),
+            2
+        ),
+        figure(told.and_then(|seconds| rate(sample, seconds)), 2),
+        "-",
+    )
+}
+
 fn iostat(samples: &[Sample]) -> String {
     let mut out = String::new();
     let devices = samples.iter().flat_map(|sample| sample.devices.keys());
@@ -144,22 +165,8 @@ fn iostat(samples: &[Sample]) -> String {
                 figure(busy, 1),
             )
         };
-        let mounts = sample.mounts.iter().map(move |(name, mount)| {
-            let per_s = |amount: f64| figure(rate(sample, amount), 1);
-            let outstanding = rate(sample, mount.operation_s);
-            format!(
-                "{:>7.1} {name:<width$} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>6}",
-                sample.at_s,
-                "-",
-                per_s(megabytes(mount.read_bytes)),
-                "-",
-                per_s(mount.operations as f64),
-                per_s(megabytes(mount.write_bytes)),
-                figure(each_ms(mount.operation_s, mount.operations), 2),
-                figure(outstanding, 2),
-                "-",
-            )
-        });
+        let mounts = sample.mounts.iter();
+        let mounts = mounts.map(move |(name, mount)| iostat_of_mount(sample, (name, mount), width));
         sample.devices.iter().map(device).chain(mounts)
     });
     for (index, text) in lines.enumerate() {
@@ -311,7 +318,7 @@ mod tests {
                     read_bytes: 4_000_000,
                     write_bytes: 0,
                     operations: 40,
-                    operation_s: 0.1,
+                    operation_s: Some(0.1),
                     calls: [("READ".to_owned(), 40)].into(),
                 },
             )]

@@ -161,8 +161,8 @@ fn physical_reads(
             "what the kernel read from devices for the jobs",
         ),
         Some(PhysicalReads::Mounts) => (
-            sampled.then(|| sampled::read_from_servers(samples, window)),
-            "what the NFS mounts read from their servers",
+            sampled.then(|| sampled::read_from_servers(nodes, samples, window)),
+            "what the mounts read from their servers",
         ),
         None => (None, ""),
     };

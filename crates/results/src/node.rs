@@ -65,13 +65,13 @@ pub struct FileSystemRecord {
 pub enum PhysicalReads {
     /// What the kernel read from devices on behalf of the jobs' processes.
     Processes,
-    /// What NFS mounts read from their servers.
+    /// What mounts that count for themselves (NFS, CIFS) read from their servers.
     Mounts,
 }
 
 impl NodeRecord {
     /// Where it is known from what jobs read physically: the kernel's counts of processes, or those of
-    /// NFS mounts. `None` where a file system hides it, or where one has the one and another the other.
+    /// mounts from servers. `None` where a file system hides it, or where one has the one and another the other.
     pub fn physical_reads(&self) -> Option<PhysicalReads> {
         let mut records = self.file_systems.values().peekable();
         records.peek()?;
@@ -86,12 +86,26 @@ impl NodeRecord {
         records.all(is_counted).then_some(PhysicalReads::Processes)
     }
 
-    /// Devices that the run's file systems are on directly, each once.
+    /// Mount points of file systems that count for themselves.
+    pub fn served_mounts(&self) -> Vec<&str> {
+        let records = self.file_systems.values();
+        let served = records.filter(|record| record.counts_itself);
+        served.map(|record| &*record.mount_point).collect()
+    }
+
+    /// Devices that the run's file systems are on directly, each once; not one whose traffic passes through
+    /// another of them.
     pub fn own_devices(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        let first = self.file_systems.values().map(|one| one.devices.first());
-        for name in first.flatten() {
-            if !names.contains(&name.as_str()) {
+        let first = |record: &FileSystemRecord| record.devices.first().cloned();
+        let firsts: Vec<String> = self.file_systems.values().filter_map(first).collect();
+        for record in self.file_systems.values() {
+            let Some((name, below)) = record.devices.split_first() else {
+                continue;
+            };
+            // What passes through it is counted at the one below.
+            let lies_on_another = below.iter().any(|lower| firsts.contains(lower));
+            if !lies_on_another && !names.contains(&name.as_str()) {
                 names.push(name);
             }
         }
@@ -143,5 +157,22 @@ mod tests {
             ..NodeRecord::default()
         };
         assert_eq!(node.own_devices(), ["dm-0"]);
+    }
+
+    #[test]
+    fn a_device_over_another_one_of_the_run_is_not_counted_twice() {
+        let on = |data: &[&str], runs: &[&str]| NodeRecord {
+            file_systems: [
+                ("data".to_owned(), record("ext4", data, false)),
+                ("runs".to_owned(), record("ext4", runs, false)),
+            ]
+            .into(),
+            ..NodeRecord::default()
+        };
+        // A loop device whose file lies where the run directory is.
+        assert_eq!(on(&["loop0", "vda"], &["vda"]).own_devices(), ["vda"]);
+        // Two volumes of one disk: each moves what is its own.
+        let volumes = on(&["dm-0", "sda"], &["dm-1", "sda"]);
+        assert_eq!(volumes.own_devices(), ["dm-0", "dm-1"]);
     }
 }

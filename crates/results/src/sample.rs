@@ -166,8 +166,9 @@ pub struct MountSample {
     pub write_bytes: u64,
     /// Calls of the server.
     pub operations: u64,
-    /// Time of the calls from queueing to answer, seconds, added up.
-    pub operation_s: f64,
+    /// Time of the calls from queueing to answer, seconds, added up; absent where the mount does not tell (CIFS).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_s: Option<f64>,
     /// Calls by kind (`READ`, `LOCK`, `GETATTR`, …), those that were made.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<String, u64>,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ::io::live::classes_in_use;
 use base::store::Channel;
 use host::block_devices::BlockDevice;
-use host::nfs::NfsMount;
 use host::processors::ProcessorTimes;
+use host::served::ServedMount;
 use results::sample::{
     ChannelSample, CpuSample, DeviceSample, MemorySample, MountSample, NetworkSample, Sample,
 };
@@ -127,8 +127,8 @@ fn channels(before: &Readings, now: &Readings) -> BTreeMap<String, ChannelSample
         .collect()
 }
 
-fn mount(earlier: &NfsMount, later: &NfsMount) -> MountSample {
-    let passed = |of: fn(&NfsMount) -> u64| -> u64 { of(later).saturating_sub(of(earlier)) };
+fn mount(earlier: &ServedMount, later: &ServedMount) -> MountSample {
+    let passed = |of: fn(&ServedMount) -> u64| -> u64 { of(later).saturating_sub(of(earlier)) };
     let calls = later.calls.iter().filter_map(|(name, total)| {
         let earlier = earlier.calls.get(name).copied().unwrap_or(0);
         Some((name.clone(), total.checked_sub(earlier)?)).filter(|(_, made)| *made > 0)
@@ -138,7 +138,10 @@ fn mount(earlier: &NfsMount, later: &NfsMount) -> MountSample {
         read_bytes: passed(|mount| mount.read_bytes),
         write_bytes: passed(|mount| mount.write_bytes),
         operations: passed(|mount| mount.operations),
-        operation_s: seconds(earlier.operation_ms, later.operation_ms),
+        operation_s: earlier
+            .operation_ms
+            .zip(later.operation_ms)
+            .map(|(earlier, later)| seconds(earlier, later)),
         calls: calls.collect(),
     }
 }

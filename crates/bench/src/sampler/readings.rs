@@ -11,12 +11,13 @@ use ::io::process;
 use host::block_devices::{self, BlockDevice};
 use host::memory::{self, MemoryUse};
 use host::network::{self, Interface};
-use host::nfs::{self, NfsMount};
 use host::processors::{self, ProcessorTimes};
+use host::served::ServedMount;
 use host::{file_systems, pressure};
 
 use super::board::Board;
 use super::observe::Observers;
+use super::servers::Servers;
 
 /// Threads of the kernel are looked at no more often than this, but at marks.
 const KERNEL_THREADS_EVERY: Duration = Duration::from_secs(10);
@@ -37,8 +38,8 @@ pub struct Readings {
     pub memory: Option<MemoryUse>,
     /// Whole block devices that were ever used.
     pub devices: BTreeMap<String, BlockDevice>,
-    /// NFS mounts.
-    pub mounts: BTreeMap<String, NfsMount>,
+    /// Mounts from servers (NFS, CIFS).
+    pub mounts: BTreeMap<String, ServedMount>,
     /// Interfaces that were ever used, with the speed of their links, MB/s.
     pub network: BTreeMap<String, (Interface, Option<f64>)>,
     /// Seconds stalled by resource.
@@ -60,14 +61,14 @@ pub struct Readings {
 }
 
 /// A file of the kernel's that is read again and again; absent if it cannot be opened.
-#[derive(Debug)]
-struct Source {
+#[derive(Debug, Default)]
+pub(super) struct Source {
     file: Option<File>,
     text: Vec<u8>,
 }
 
 impl Source {
-    fn open(path: &str) -> Self {
+    pub(super) fn open(path: &str) -> Self {
         Self {
             file: File::open(path).ok(),
             text: Vec::new(),
@@ -75,7 +76,7 @@ impl Source {
     }
 
     /// What it says now.
-    fn read(&mut self) -> Option<std::borrow::Cow<'_, str>> {
+    pub(super) fn read(&mut self) -> Option<std::borrow::Cow<'_, str>> {
         let file = self.file.as_ref()?;
         let mut length = 0;
         loop {
@@ -97,7 +98,7 @@ pub struct Reader {
     meminfo: Source,
     diskstats: Source,
     net_dev: Source,
-    mountstats: Source,
+    servers: Servers,
     pressure: [(&'static str, Source); 3],
     whole: BTreeMap<String, bool>,
     links: BTreeMap<String, Option<f64>>,
@@ -108,16 +109,14 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens the kernel's files; `nfs` says whether there are NFS mounts to look at. Without `machine` only the
-    /// jobs are looked at: another node is the same machine, and counts it.
-    pub fn open((nfs, machine): (bool, bool), observers: Observers) -> Self {
+    /// Opens the kernel's files. Without `machine` only the jobs are looked at: another node is the same machine,
+    /// and counts it.
+    pub fn open((servers, machine): (Servers, bool), observers: Observers) -> Self {
         let open = |wanted: bool, path: &str| {
             if wanted {
-                return Source::open(path);
-            }
-            Source {
-                file: None,
-                text: Vec::new(),
+                Source::open(path)
+            } else {
+                Source::default()
             }
         };
         Self {
@@ -125,7 +124,7 @@ impl Reader {
             meminfo: open(machine, "/proc/meminfo"),
             diskstats: open(machine, "/proc/diskstats"),
             net_dev: open(machine, "/proc/net/dev"),
-            mountstats: open(machine && nfs, "/proc/self/mountstats"),
+            servers: if machine { servers } else { Servers::default() },
             pressure: ["cpu", "io", "memory"]
                 .map(|name| (name, open(machine, &format!("/proc/pressure/{name}")))),
             machine,
@@ -152,11 +151,7 @@ impl Reader {
             processors: self.stat.read().and_then(|text| processors::parse(&text)),
             memory: self.meminfo.read().and_then(|text| memory::parse(&text)),
             devices: self.devices(),
-            mounts: self
-                .mountstats
-                .read()
-                .map(|text| nfs::parse(&text))
-                .unwrap_or_default(),
+            mounts: self.servers.read(),
             network: self.network(),
             pressure_s: self.pressures(),
             running,
@@ -265,7 +260,7 @@ mod tests {
     #[test]
     fn this_host_can_be_read() {
         let board = Board::new(LiveMemory::create(1).unwrap());
-        let mut reader = Reader::open((false, true), Observers::default());
+        let mut reader = Reader::open((Servers::default(), true), Observers::default());
         let began = Instant::now();
         let first = reader.read(began, &board, false);
         let second = reader.read(began, &board, false);

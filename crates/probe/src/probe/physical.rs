@@ -27,11 +27,11 @@ impl Side {
             Some((_, Physical::Devices(names))) => Self::Process {
                 device: names.into_iter().next().unwrap_or_default(),
             },
+            Some((mount, Physical::Mount)) if host::cifs::KINDS.contains(&&*mount.kind) => {
+                Self::Share(mount.source)
+            }
             Some((mount, Physical::Mount)) => Self::Mount(mount.point.display().to_string()),
-            Some((mount, Physical::Hidden(why))) => match share(&mount.source) {
-                Some(_) if SHARES.contains(&mount.kind.as_str()) => Self::Share(mount.source),
-                _ => Self::Hidden(why),
-            },
+            Some((_, Physical::Hidden(why))) => Self::Hidden(why),
             None => Self::Hidden("/proc does not say what it is on".to_owned()),
         }
     }
@@ -72,14 +72,11 @@ impl Side {
     }
 }
 
-/// Kinds of file systems that count by share.
-const SHARES: [&str; 2] = ["cifs", "smb3"];
-
 fn share(source: &str) -> Option<host::cifs::Share> {
-    let stats = fs::read_to_string("/proc/fs/cifs/Stats").ok()?;
+    let stats = fs::read_to_string(host::cifs::STATS).ok()?;
     host::cifs::share_of(&host::cifs::parse(&stats), source)
 }
 
-fn mounts() -> std::collections::BTreeMap<String, host::nfs::NfsMount> {
+fn mounts() -> std::collections::BTreeMap<String, host::served::ServedMount> {
     host::nfs::parse(&fs::read_to_string("/proc/self/mountstats").unwrap_or_default())
 }

@@ -248,7 +248,7 @@ fn result(jobs: &[Value], seconds: usize) -> RunResult {
             "read_bytes": 5_100_000_000_000_u64, "device_read_bytes": 4_200_000_000_000_u64,
             "mb_per_s": 3820.0, "flush_s": 1.5, "mb_per_s_flushed": 3788.0, "mb_per_s_per_core": 118.4,
             "cached_share": 0.004, "physical_read_share": 0.82,
-                "physical_read_basis": "what NFS mounts read from their servers",
+                "physical_read_basis": "what the mounts read from their servers",
             "launcher_cpu_s": 21.0, "launcher_cpu_share": 0.0021},
         "sustained_peak": {"window_s": 200.0, "mb_per_s": 4710.0, "channels": {"work": 2100.0},
             "devices": {"nvme0n1": 1900.0}},

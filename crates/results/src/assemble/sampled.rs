@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::disturbance::Window;
+use crate::node::NodeRecord;
 use crate::peak::{Moved, sustained, window_s};
 use crate::run::SustainedPeak;
 use crate::sample::{ChannelSample, DeviceSample, Sample};
@@ -150,11 +151,18 @@ pub(super) fn launcher(nodes: &Nodes, window: Window) -> Option<(f64, f64)> {
     Some((all, most?))
 }
 
-/// Bytes that NFS mounts read from their servers while jobs ran.
-pub(super) fn read_from_servers(nodes: &Nodes, window: Window) -> u64 {
-    let running = nodes.iter().flat_map(|(_, own)| window.running(own));
-    let mounts = running.flat_map(|sample| sample.mounts.values());
-    mounts.map(|mount| mount.read_bytes).sum()
+/// Bytes that the mounts of the run read from their servers while jobs ran.
+pub(super) fn read_from_servers(nodes: &[NodeRecord], samples: &Nodes, window: Window) -> u64 {
+    let mut bytes = 0;
+    for node in nodes {
+        let points = node.served_mounts();
+        let own = samples.iter().filter(|(name, _)| *name == node.node);
+        let running = own.flat_map(|(_, own)| window.running(own));
+        let mounts = running.flat_map(|sample| &sample.mounts);
+        let of_run = mounts.filter(|(point, _)| points.contains(&point.as_str()));
+        bytes += of_run.map(|(_, mount)| mount.read_bytes).sum::<u64>();
+    }
+    bytes
 }
 
 #[cfg(test)]

@@ -183,10 +183,10 @@ fn devices(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Li
 /// A server that calls waited for on average more than one at a time.
 fn servers(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
     let shares = busy(samples).flat_map(|(node, sample)| {
-        sample.mounts.iter().map(move |(mount, calls)| {
-            let outstanding = calls.operation_s / sample.interval_s;
+        sample.mounts.iter().filter_map(move |(mount, calls)| {
+            let outstanding = calls.operation_s? / sample.interval_s;
             let what = (mount.as_str(), node.as_str());
-            (what, outstanding, sample.interval_s)
+            Some((what, outstanding, sample.interval_s))
         })
     });
     let (what, outstanding) = largest(shares).filter(|(_, outstanding)| *outstanding >= 1.0)?;

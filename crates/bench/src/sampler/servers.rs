@@ -1,0 +1,98 @@
+//! Mounts from servers, which count for themselves: NFS by mount, CIFS by share.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use host::file_systems::{self, Mount};
+use host::served::ServedMount;
+use host::{cifs, nfs};
+
+use super::readings::Source;
+
+/// What is read of them.
+#[derive(Debug, Default)]
+pub struct Servers {
+    mountstats: Source,
+    stats: Source,
+    /// Mount points and sources of CIFS.
+    shares: Vec<(String, String)>,
+    /// Mount points of NFS whose counts are those of another one.
+    doubles: BTreeSet<String>,
+}
+
+impl Servers {
+    /// Those of this host; where several count the same, that of the run's `own` mount points is the one.
+    pub fn open(own: &[&str]) -> Self {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let mounts = own_first(file_systems::parse(&mounts), own);
+        let is_share = |mount: &&Mount| cifs::KINDS.contains(&&*mount.kind);
+        let shares = mounts.iter().filter(is_share);
+        let shares = shares.map(|mount| (shown(mount), mount.source.clone()));
+        Self {
+            mountstats: Source::open("/proc/self/mountstats"),
+            stats: Source::open(cifs::STATS),
+            shares: shares.collect(),
+            doubles: doubles(&mounts),
+        }
+    }
+
+    /// The totals now, by mount point.
+    pub fn read(&mut self) -> BTreeMap<String, ServedMount> {
+        let text = self.mountstats.read();
+        let mut found = text.map(|text| nfs::parse(&text)).unwrap_or_default();
+        found.retain(|point, _| !self.doubles.contains(point));
+        if !self.shares.is_empty()
+            && let Some(text) = self.stats.read()
+        {
+            found.extend(cifs::by_mount(&text, &self.shares));
+        }
+        found
+    }
+}
+
+fn shown(mount: &Mount) -> String {
+    mount.point.display().to_string()
+}
+
+fn own_first(mut mounts: Vec<Mount>, own: &[&str]) -> Vec<Mount> {
+    mounts.sort_by_key(|mount| !own.iter().any(|point| mount.point == Path::new(point)));
+    mounts
+}
+
+/// Mounts of one export with the same options are one for the kernel, which shows its counts at each.
+fn doubles(mounts: &[Mount]) -> BTreeSet<String> {
+    let of_nfs = |mount: &&Mount| matches!(&*mount.kind, "nfs" | "nfs4");
+    let mut seen = BTreeSet::new();
+    let mut kept = BTreeSet::new();
+    let mut doubles = BTreeSet::new();
+    for mount in mounts.iter().filter(of_nfs) {
+        if seen.insert(mount.device) {
+            kept.insert(shown(mount));
+        } else {
+            doubles.insert(shown(mount));
+        }
+    }
+    // Of mounts at the same place one may hide another.
+    &doubles - &kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_counts_once_is_counted_once_and_at_the_run_s_own_mount() {
+        let mounts = "\
+            36 1 0:40 / /home rw,relatime - nfs4 server:/export/home rw,vers=4.2\n\
+            37 1 0:40 / /sas/data rw,relatime - nfs4 server:/export/data rw,vers=4.2\n\
+            38 1 0:41 / /sas/work rw,relatime - nfs4 server:/export/work rw,vers=4.2,nconnect=4\n\
+            39 1 0:40 / /sas/out rw,relatime - nfs4 server:/export/out rw,vers=4.2\n";
+        let mounts = file_systems::parse(mounts);
+        let own = ["/sas/data", "/sas/work", "/sas/out"];
+        let found = doubles(&own_first(mounts.clone(), &own));
+        assert_eq!(found, ["/home", "/sas/out"].map(str::to_owned).into());
+        let found = doubles(&own_first(mounts, &[]));
+        assert_eq!(found, ["/sas/data", "/sas/out"].map(str::to_owned).into());
+    }
+}
