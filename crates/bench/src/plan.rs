@@ -41,6 +41,8 @@ pub struct Request {
     pub copies: Option<Copies>,
     /// Batches side by side.
     pub lanes: u32,
+    /// Nodes that one batch is spread over; `concurrency` counts on each.
+    pub spread_over: u32,
 }
 
 /// How outputs are verified.
@@ -366,7 +368,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         mix: BTreeMap::new(),
         variant: request.variant.clone(),
     };
-    let space = space::of_run(text, request, &choice.parameters);
+    let space = space::of_run(suite, request, &choice);
     let scale_reason;
     (choice.scale, scale_reason) = choose_scale(suite, request, (&choice, space), host)?;
     let users = users(suite, &choice, request)?;
@@ -665,6 +667,7 @@ pub(crate) mod tests {
             verify: Verify::Full,
             copies: None,
             lanes: 1,
+            spread_over: 1,
         }
     }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::{Request, Scale};
-use crate::suite::text::SuiteText;
+use crate::suite::Suite;
+use crate::suite::expand::{Choice, expand};
 
 /// Bytes at the peak as multiples of the input, with the parameters of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -20,12 +21,9 @@ pub struct Space {
 }
 
 /// That of the variant, or of the demonstration, or of the suite; in proportion to the parameters that it
-/// grows with.
-pub(super) fn of_run(
-    text: &SuiteText,
-    request: &Request,
-    parameters: &BTreeMap<String, u64>,
-) -> Space {
+/// grows with. All nodes are counted together.
+pub(super) fn of_run(suite: &Suite, request: &Request, choice: &Choice) -> Space {
+    let text = &suite.text;
     let variant = request
         .variant
         .as_ref()
@@ -34,6 +32,7 @@ pub(super) fn of_run(
     let small = text.demonstration.space.as_ref();
     let small = small.filter(|_| request.scale == Scale::Demonstration);
     let space = variant.or(small).unwrap_or(&text.space);
+    let parameters = on_all_nodes(suite, request, choice);
     let grown = |multiple: f64, at: &BTreeMap<Spanned<String>, u64>| {
         let factors = at.iter().map(|(name, value)| {
             let here = parameters.get(name.get_ref()).unwrap_or(value);
@@ -46,6 +45,18 @@ pub(super) fn of_run(
         work: grown(space.work, &space.work_at),
         util: grown(space.util, &space.util_at),
     }
+}
+
+/// The parameters with the jobs that run at once on all nodes together: no more than there are.
+fn on_all_nodes(suite: &Suite, request: &Request, choice: &Choice) -> BTreeMap<String, u64> {
+    let mut parameters = choice.parameters.clone();
+    if let Some(count) = parameters.get_mut("concurrency")
+        && request.spread_over > 1
+    {
+        let jobs = expand(suite, choice).jobs.len() as u64;
+        *count = (*count * u64::from(request.spread_over)).min(jobs.max(*count));
+    }
+    parameters
 }
 
 #[cfg(test)]
@@ -80,6 +91,25 @@ mod tests {
         let small = of(Scale::Demonstration, &[]);
         let many = of(Scale::Demonstration, &[("models", 750)]);
         assert!((many.output / small.output - 750.0 / 8.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nodes_that_share_a_batch_need_work_for_all_that_run_on_them() {
+        let suite = builtin("demand-calibration").unwrap();
+        let of = |nodes: u32| {
+            let mut request = request(Scale::Factor(1.0));
+            request.parameters = [("models", 40), ("concurrency", 12)]
+                .map(|(name, value)| (name.to_owned(), value))
+                .into();
+            request.spread_over = nodes;
+            plan(&suite, &request, &host(10_000)).unwrap().space
+        };
+        let alone = of(1);
+        assert!((alone.work - 10.5).abs() < 1e-9, "{alone:?}");
+        assert!((of(3).work / alone.work - 3.0).abs() < 1e-9);
+        // Twelve on each of six nodes are more than there are; the mart holds what all make, wherever they run.
+        assert!((of(6).work / alone.work - 40.0 / 12.0).abs() < 1e-9);
+        assert!((of(6).output - alone.output).abs() < 1e-9);
     }
 
     #[test]

@@ -305,6 +305,7 @@ fn request(args: &RunArgs, rung: &Rung) -> Request {
         verify: args.verify,
         copies: args.copies,
         lanes,
+        spread_over: 1,
     }
 }
 

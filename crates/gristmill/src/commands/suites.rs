@@ -62,6 +62,7 @@ fn planned(suite: &Suite, scale: Scale) -> Result<Plan> {
         verify: Verify::Full,
         copies: None,
         lanes: 1,
+        spread_over: 1,
     };
     Ok(plan::plan(suite, &request, &host)?)
 }

@@ -93,7 +93,9 @@ impl Allocated {
         }
         let nodes = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let mut request = request(args, &Rung::Same);
-        if !self.spread {
+        if self.spread {
+            request.spread_over = nodes;
+        } else {
             request.lanes = nodes;
         }
         let mut plan = plan::plan(suite, &request, &host).context("failed to plan the run")?;

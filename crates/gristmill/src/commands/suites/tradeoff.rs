@@ -136,6 +136,7 @@ fn planned(args: &TradeoffArgs, suite: &Suite, row: &Row, at: &Directories) -> R
         verify: Verify::Full,
         copies: None,
         lanes: 1,
+        spread_over: 1,
     };
     let mut host = host_facts(None, suite.text.name.get_ref(), at)?;
     // What the whole suite needs does not matter here.
