@@ -504,6 +504,8 @@ fn all_nodes_load_the_same_directory_at_the_same_time() {
         table["hosts"],
         serde_json::json!(["node1", "node2", "node3"])
     );
+    let off = table["clocks_within_s"].as_f64();
+    assert!(off.is_some_and(|off| off < 5.0), "{off:?}: {said}");
     for (phase, factor) in [("write", 1), ("read", 1), ("mixed", 0), ("copy", 2)] {
         let phases = table["phases"].as_array().unwrap();
         let of = phases.iter().find(|one| one["phase"] == phase).unwrap();

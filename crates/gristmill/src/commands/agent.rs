@@ -17,6 +17,10 @@ use crate::exit::Exit;
 /// Runs the verb.
 pub fn run(args: &AgentArgs) -> Result<Exit> {
     if args.iotest {
+        if args.clock {
+            let rank = own_rank(args, &iotest::nodes_of(&args.run)?)?;
+            return tell_clock(rank);
+        }
         let stop = stop_on_signals()?;
         let phase = args.phase.as_deref().unwrap_or_default();
         return iotest::agent(&args.run, phase, |nodes| own_rank(args, nodes), &stop);
@@ -25,9 +29,7 @@ pub fn run(args: &AgentArgs) -> Result<Exit> {
         .with_context(|| format!("failed to read the order in {}", args.run.display()))?;
     let rank = own_rank(args, &order.nodes)?;
     if args.clock {
-        clocks::answer(rank, io::stdin().lock(), io::stdout().lock())
-            .context("failed to tell the clock")?;
-        return Ok(Exit::Good);
+        return tell_clock(rank);
     }
     let word = args.phase.as_deref().unwrap_or_default();
     let phase = Phase::named(word).ok_or_else(|| {
@@ -65,6 +67,12 @@ pub fn run(args: &AgentArgs) -> Result<Exit> {
     } else {
         Exit::Good
     })
+}
+
+fn tell_clock(rank: usize) -> Result<Exit> {
+    clocks::answer(rank, io::stdin().lock(), io::stdout().lock())
+        .context("failed to tell the clock")?;
+    Ok(Exit::Good)
 }
 
 /// This node's place: Slurm names the node, others are told.

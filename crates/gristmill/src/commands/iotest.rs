@@ -18,7 +18,7 @@ use crate::cli::NodesArgs;
 use crate::exit::Exit;
 use crate::ui;
 
-pub use nodes::agent;
+pub use nodes::{agent, nodes_of};
 
 /// Arguments of `iotest`.
 #[derive(Debug, Args)]

@@ -168,6 +168,7 @@ mod tests {
             prepared,
             outcome: Outcome {
                 hosts: Vec::new(),
+                clocks_within_s: None,
                 streams: 1,
                 block_bytes: 4096,
                 content: "random".to_owned(),

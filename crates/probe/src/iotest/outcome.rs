@@ -14,6 +14,10 @@ pub struct Outcome {
     /// Hosts that did the same at the same time; empty for one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// How far off times of the hosts may be against each other, once their clocks were compared, seconds; absent
+    /// where they were not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clocks_within_s: Option<f64>,
     /// Streams in each directory, of each host.
     pub streams: usize,
     /// Bytes of an operation.
@@ -35,10 +39,11 @@ pub struct Outcome {
 pub struct PhaseOutcome {
     /// `write`, `read`, `mixed` or `copy`.
     pub phase: String,
-    /// When the first stream began, seconds since the Unix epoch by the host's own clock.
+    /// When the first stream began, seconds since the Unix epoch by the host's own clock; of several hosts by that of
+    /// the first, if they were compared.
     pub began_unix_s: f64,
-    /// From the start of the first stream to the end of the last, seconds. Of several hosts by their own clocks,
-    /// which may be apart; never less than the longest of a host.
+    /// From the start of the first stream to the end of the last, seconds; of several hosts never less than the
+    /// longest of one.
     pub elapsed_s: f64,
     /// Until the first stream ended: all were at work, seconds.
     pub together_s: f64,
@@ -177,6 +182,7 @@ impl Outcome {
     pub(super) fn new(options: &Options, prepared: &Prepared) -> Self {
         Self {
             hosts: Vec::new(),
+            clocks_within_s: None,
             streams: options.streams,
             block_bytes: options.block_bytes,
             content: options.content.name().to_owned(),

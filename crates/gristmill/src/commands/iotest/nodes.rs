@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
+use bench::grid::clocks::Clock;
 use bench::grid::files::read_shared;
 use bench::grid::lead::Launcher;
 use bench::marker::{self, Holds};
@@ -85,14 +86,18 @@ fn lead(
         launcher,
         stop,
     };
+    let clocks = told.clocks();
     let found = told.phases(&phases(args)?);
     let cleaned = told.start(CLEAN);
-    let hosts = match found {
+    let mut hosts = match found {
         Ok(hosts) => hosts,
         Err(_) if stop.load(Ordering::Relaxed) => return Ok(Exit::Interrupted),
         Err(error) => return Err(error),
     };
     cleaned?;
+    if let Some(clocks) = &clocks {
+        put_on_one_clock(&mut hosts, clocks);
+    }
     let Some(all) = together(&hosts) else {
         bail!("there are no nodes");
     };
@@ -123,7 +128,34 @@ struct Told<'a> {
     stop: &'a AtomicBool,
 }
 
+/// Times of all by the clock of the first.
+fn put_on_one_clock(hosts: &mut [OfHost], clocks: &[Clock]) {
+    let off = clocks.iter().map(|clock| clock.uncertainty_s);
+    let off = off.fold(0.0, f64::max);
+    for (host, clock) in hosts.iter_mut().zip(clocks) {
+        host.outcome.clocks_within_s = Some(off);
+        for phase in &mut host.outcome.phases {
+            phase.began_unix_s -= clock.offset_s;
+        }
+    }
+}
+
 impl Told<'_> {
+    /// The nodes' clocks, if all of them answered.
+    fn clocks(&self) -> Option<Vec<Clock>> {
+        let run = self.folder.display().to_string();
+        let words = ["--iotest", "--run", &run, "--clock"].map(str::to_owned);
+        let why = match self.launcher.clocks(self.names, &words) {
+            Ok(clocks) => match clocks.into_iter().collect() {
+                Some(all) => return Some(all),
+                None => "some gave no answer".to_owned(),
+            },
+            Err(error) => error.to_string(),
+        };
+        ui::say(&format!("the clocks of the nodes are not compared: {why}"));
+        None
+    }
+
     /// Carries phases out on all nodes; what each found.
     fn phases(&self, phases: &[Phase]) -> Result<Vec<OfHost>> {
         let mut hosts = Vec::new();
@@ -174,6 +206,17 @@ fn file(rank: usize, phase: &str) -> String {
     format!("{phase}.{rank}.json")
 }
 
+/// The nodes of a test, by rank.
+pub fn nodes_of(folder: &Path) -> Result<Vec<String>> {
+    Ok(order_in(folder)?.nodes)
+}
+
+fn order_in(folder: &Path) -> Result<Order> {
+    let text = fs::read_to_string(folder.join("order.json"))
+        .with_context(|| format!("failed to read the order in {}", folder.display()))?;
+    serde_json::from_str(&text).context("failed to read the order")
+}
+
 /// One node's part of a phase, as launchers start it.
 pub fn agent(
     folder: &Path,
@@ -181,9 +224,7 @@ pub fn agent(
     rank: impl FnOnce(&[String]) -> Result<usize>,
     stop: &AtomicBool,
 ) -> Result<Exit> {
-    let text = fs::read_to_string(folder.join("order.json"))
-        .with_context(|| format!("failed to read the order in {}", folder.display()))?;
-    let order: Order = serde_json::from_str(&text).context("failed to read the order")?;
+    let order = order_in(folder)?;
     let rank = rank(&order.nodes)?;
     env::set_current_dir(&order.from)
         .with_context(|| format!("failed to go to {}", order.from.display()))?;

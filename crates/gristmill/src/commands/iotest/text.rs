@@ -66,9 +66,7 @@ pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
         }
     }
     out.push_str("MB/s (10^6 bytes) until the last stream ended, flush included; the others are those of streams.\n");
-    if !outcome.hosts.is_empty() {
-        out.push_str("Begin and end are by the nodes' own clocks, which must be in step.\n");
-    }
+    clocks(outcome, &mut out);
     for phase in &outcome.phases {
         details(phase, outcome, &mut out);
     }
@@ -101,6 +99,19 @@ fn header(outcome: &Outcome, host: &Host) -> String {
         host.cores,
         host.basis,
     )
+}
+
+/// By whose clock nodes begin and end.
+fn clocks(outcome: &Outcome, out: &mut String) {
+    if let Some(off) = outcome.clocks_within_s {
+        let _ = writeln!(
+            out,
+            "Begin and end of all nodes are by the first one's clock, within {:.1} ms.",
+            off * 1e3
+        );
+    } else if !outcome.hosts.is_empty() {
+        out.push_str("Begin and end are by the nodes' own clocks, which must be in step.\n");
+    }
 }
 
 /// Evenness over time, the cache, and the devices.
