@@ -91,7 +91,7 @@ machine() {
     local folder=$1 code
     shift
     : >"$folder/code"
-    qemu-system-x86_64 -accel "${ACCEL:-tcg}" -cpu max -m "${MEMORY:-2G}" -smp 2 -nodefaults -no-reboot -display none \
+    qemu-system-x86_64 -accel "${ACCEL:-tcg}" -cpu "${PROCESSOR:-max}" -m "${MEMORY:-2G}" -smp "${PROCESSORS:-2}" -nodefaults -no-reboot -display none \
         -kernel "$KERNEL"/boot/vmlinuz-* -initrd "$folder/initrd" -append "console=ttyS0 loglevel=3 panic=-1" \
         -serial stdio -serial "file:$folder/code" \
         -virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \

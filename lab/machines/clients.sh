@@ -1,12 +1,14 @@
-# A second client of a server of this machine: a network and UTS namespace with an address and a host name of its own,
-# so that to the server it is another host. To be sourced.
+# A second client of a server of this machine: namespaces with an address, a host name and a /run of its own, so that to
+# the server it is another host. What it mounts below /tmp/lab is seen by all. To be sourced.
 #
 #   second_client          makes it, from 10.0.0.1 (this machine) to 10.0.0.2
 #   as_second COMMAND…     runs a command there
 
 second_client() {
     local other
-    setsid unshare --net --uts sleep infinity </dev/null >/dev/null 2>&1 &
+    mount --bind /tmp/lab /tmp/lab
+    mount --make-shared /tmp/lab
+    setsid unshare --net --uts --mount --propagation unchanged sleep infinity </dev/null >/dev/null 2>&1 &
     other=$!
     echo "$other" >/tmp/lab/second
     # It is another namespace from when its name can be changed on.
@@ -19,6 +21,11 @@ second_client() {
     as_second ip addr add 10.0.0.2/24 dev to-a
     as_second ip link set to-a up
     as_second ip link set lo up
+    as_second mount -t tmpfs own /run
 }
 
-as_second() { nsenter --target "$(cat /tmp/lab/second)" --net --uts "$@"; }
+as_second() {
+    local other
+    other=$(cat /tmp/lab/second)
+    nsenter --target "$other" --net --uts --mount --root="/proc/$other/root" "$@"
+}

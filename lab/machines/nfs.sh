@@ -2,6 +2,8 @@
 # In a virtual machine: the kernel's NFS server on tmpfs, or on XFS, and two clients of it.
 #
 #   lab/machines/nfs.sh up                 the server; mounts with MOUNT_OPTIONS
+#   lab/machines/nfs.sh serve              the server alone, and no client
+#   lab/machines/nfs.sh helpers            what locks of NFS 3 need at the second client
 #   lab/machines/nfs.sh mount [OPTIONS]    mounts anew: NFS version 3 or 4.2, by GRISTMILL_LAB_NFS, unless OPTIONS say
 #   lab/machines/nfs.sh serve-xfs OPTIONS  serves an XFS, mounted with OPTIONS, from now on; then mount
 #
@@ -12,7 +14,7 @@ set -euo pipefail
 . "$(dirname "$0")/clients.sh"
 SERVED=/tmp/lab/served DIR=/tmp/lab/dir PEER=/tmp/lab/peer
 
-up() {
+serve() {
     mkdir -p "$SERVED" /var/lib/nfs/{sm,sm.bak,v4recovery,nfsdcltrack,rpc_pipefs} /run/rpcbind /run/sendsigs.omit.d
     touch /var/lib/nfs/{etab,rmtab,state}
     mount -t nfsd nfsd /proc/fs/nfsd
@@ -24,10 +26,24 @@ up() {
     echo 10 >/proc/fs/nfsd/nfsv4gracetime
     rpc.nfsd 4
     echo Y >/proc/fs/nfsd/v4_end_grace 2>/dev/null || true
-    # Locks of NFS 3 need statd, at both ends; so does the second client its own of rpcbind.
+}
+
+up() {
+    # Locks of NFS 3 need statd at both ends, and begin when the server's time of grace is over.
     echo 1 >/proc/sys/fs/nfs/nlm_grace_period 2>/dev/null || true
+    serve
+    rpc.statd --no-notify
     second_client
+    as_second "$0" helpers
     mount_both "${MOUNT_OPTIONS:-}"
+}
+
+helpers() {
+    mount -t tmpfs own /var/lib/nfs
+    mkdir -p /var/lib/nfs/{sm,sm.bak} /run/rpcbind /run/sendsigs.omit.d
+    touch /var/lib/nfs/state
+    rpcbind -w
+    rpc.statd --no-notify
 }
 
 export_it() {
@@ -41,8 +57,6 @@ mount_both() { # options
     local options=$1 source=/ by=(as_second)
     case ",$options," in *,vers=*) ;; *) options=vers=$GRISTMILL_LAB_NFS${options:+,$options} ;; esac
     case ",$options," in *,vers=3,*) source=$SERVED ;; esac
-    # There is no statd, so that locks of NFS 3 stay with the client.
-    case ",$options," in *,vers=3,*nolock*) ;; *,vers=3,*) options+=,nolock ;; esac
     [ "${SECOND:-}" != here ] || by=()
     sysctl -qw "fs.leases-enable=${DELEGATIONS:-1}"
     mount -t nfs -o "$options" "127.0.0.1:$source" "$DIR"
@@ -71,6 +85,8 @@ serve_xfs() { # options
 
 case ${1:-} in
     up) up ;;
+    serve) serve ;;
+    helpers) helpers ;;
     mount) leave; mount_both "${2:-}" ;;
     serve-xfs) serve_xfs "$2" ;;
     *) exit 2 ;;

@@ -2,6 +2,7 @@
 
 use super::mount;
 use super::probe::{probe, with_peer};
+use super::run::what_moves_is_counted;
 use super::systems::audit;
 
 #[test]
@@ -50,6 +51,13 @@ fn cifs_shows_changes_when_its_attributes_are_too_old() {
     let name = "visibility_append_stat_s";
     let (short, long) = (short.known(name), long.known(name));
     assert!(short < 5.0 && long > 2.0 * short, "{short}, {long}");
+}
+
+#[test]
+#[ignore = "needs a lab: lab/test cifs"]
+fn what_cifs_moves_is_counted() {
+    mount("");
+    what_moves_is_counted("cifs");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod local;
 mod locks_on_nfs;
 mod lvm;
 mod matrix;
+mod matrix_machine;
 mod nfs;
 mod probe;
 mod run;

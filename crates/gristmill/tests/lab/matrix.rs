@@ -25,13 +25,17 @@ levels = ["128k", "4M"]
 "#;
 
 /// A series in a folder of its own.
-struct Series {
+pub(crate) struct Series {
     place: TempDir,
 }
 
 impl Series {
     fn new(volume: &str, factors: &str, megabytes: f64) -> Self {
-        let place = tempfile::tempdir_in("/var/tmp").unwrap();
+        Self::below("/var/tmp", volume, factors, megabytes)
+    }
+
+    pub(crate) fn below(folder: &str, volume: &str, factors: &str, megabytes: f64) -> Self {
+        let place = tempfile::tempdir_in(folder).unwrap();
         let memory = host::memory::live().unwrap() as f64;
         let scale = megabytes * 1e6 / (1.05 * memory);
         let plan = format!(
@@ -42,7 +46,7 @@ impl Series {
         Self { place }
     }
 
-    fn command(&self, more: &[&str]) -> Command {
+    pub(crate) fn command(&self, more: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gristmill"));
         command
             .arg("matrix")
@@ -52,15 +56,15 @@ impl Series {
         command
     }
 
-    fn output(&self, more: &[&str]) -> Output {
+    pub(crate) fn output(&self, more: &[&str]) -> Output {
         self.command(more).output().unwrap()
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         self.place.path().join("series")
     }
 
-    fn records(&self) -> Vec<RunRecord> {
+    pub(crate) fn records(&self) -> Vec<RunRecord> {
         let folder = MatrixFolder::open(&self.folder());
         let plan = folder.plan().unwrap().expect("there is a plan");
         let records = plan
@@ -71,7 +75,7 @@ impl Series {
     }
 
     /// Nothing of the series is mounted or has a loop device.
-    fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         let place = self.place.path().display().to_string();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         let loops = said("losetup", &["--noheadings", "--output", "BACK-FILE"]);
@@ -79,14 +83,14 @@ impl Series {
     }
 }
 
-fn said(program: &str, arguments: &[&str]) -> String {
+pub(crate) fn said(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program}: {error}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn errors(output: &Output) -> String {
+pub(crate) fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
