@@ -115,7 +115,8 @@ pub(super) fn what_moves_is_counted(kind: &str) {
         "{written} bytes written of {}",
         wanted.1
     );
-    assert!(sum(|mount| mount.operations) > (read + written) / 1_048_576);
+    // CIFS moves up to 4 MiB at a time, NFS less.
+    assert!(sum(|mount| mount.operations) >= (read + written) / (4 << 20));
     // The view shows them: one line for each sample and mount.
     let view = run.view("iostat");
     let lines = view.lines().filter(|line| line.contains(&name)).count();
