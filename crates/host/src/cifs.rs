@@ -11,25 +11,15 @@ pub const STATS: &str = "/proc/fs/cifs/Stats";
 /// Kinds of mounts that count by share.
 pub const KINDS: [&str; 2] = ["cifs", "smb3"];
 
-/// Totals of a share, all of its mounts together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Share {
-    /// Bytes read from the server.
-    pub read_bytes: u64,
-    /// Bytes written to the server.
-    pub write_bytes: u64,
-    /// Requests to the server.
-    pub requests: u64,
-}
-
-/// Shares by their names as they are mounted: `//server/share`.
-pub fn parse(stats: &str) -> BTreeMap<String, Share> {
-    let mut shares: BTreeMap<String, Share> = BTreeMap::new();
+/// Totals of shares, of all mounts of each, by their names as they are mounted: `//server/share`.
+pub fn parse(stats: &str) -> BTreeMap<String, ServedMount> {
+    let mut shares: BTreeMap<String, ServedMount> = BTreeMap::new();
     let mut current = None;
     for line in stats.lines() {
         if let Some((_, name)) = line.split_once(") \\\\") {
             let name = format!("//{}", name.trim_end().replace('\\', "/"));
-            shares.entry(name.clone()).or_default();
+            let share = shares.entry(name.clone()).or_default();
+            "cifs".clone_into(&mut share.kind);
             current = Some(name);
             continue;
         }
@@ -38,7 +28,7 @@ pub fn parse(stats: &str) -> BTreeMap<String, Share> {
         };
         // One share may have several connections.
         if let Some(count) = line.strip_prefix("SMBs:") {
-            share.requests += numbers(count, 0).first().copied().unwrap_or(0);
+            share.operations += numbers(count, 0).first().copied().unwrap_or(0);
         } else if let Some(counts) = line.strip_prefix("Bytes read:")
             && let Some((read, written)) = counts.split_once("Bytes written:")
         {
@@ -50,11 +40,11 @@ pub fn parse(stats: &str) -> BTreeMap<String, Share> {
     shares
 }
 
-/// The share that a mount is of: its source is that, or a folder in it.
-pub fn share_of(shares: &BTreeMap<String, Share>, source: &str) -> Option<Share> {
-    let mut shares = shares.iter();
+/// Totals of the share that a mount is of: its source is that, or a folder in it.
+pub fn share_of(stats: &str, source: &str) -> Option<ServedMount> {
+    let mut shares = parse(stats).into_iter();
     let found = shares.find(|(name, _)| is_of(name, source));
-    found.map(|(_, share)| *share)
+    found.map(|(_, share)| share)
 }
 
 /// Totals by mount point, of `(mount point, source)`. Those of one share cannot be told apart: all is counted at
@@ -63,18 +53,9 @@ pub fn by_mount(stats: &str, mounts: &[(String, String)]) -> BTreeMap<String, Se
     let mut shares = parse(stats);
     let mut found = BTreeMap::new();
     for (point, source) in mounts {
-        let Some(name) = shares.keys().find(|name| is_of(name, source)).cloned() else {
-            continue;
-        };
-        if let Some(share) = shares.remove(&name) {
-            let mount = ServedMount {
-                kind: "cifs".to_owned(),
-                read_bytes: share.read_bytes,
-                write_bytes: share.write_bytes,
-                operations: share.requests,
-                ..ServedMount::default()
-            };
-            found.insert(point.clone(), mount);
+        let name = shares.keys().find(|name| is_of(name, source)).cloned();
+        if let Some(share) = name.and_then(|name| shares.remove(&name)) {
+            found.insert(point.clone(), share);
         }
     }
     found
@@ -94,10 +75,12 @@ mod tests {
     #[test]
     fn each_share_has_its_own_counts() {
         let shares = parse(CAPTURED);
-        let share = |read_bytes, write_bytes, requests| Share {
+        let share = |read_bytes, write_bytes, operations| ServedMount {
+            kind: "cifs".to_owned(),
             read_bytes,
             write_bytes,
-            requests,
+            operations,
+            ..ServedMount::default()
         };
         assert_eq!(shares.len(), 2);
         assert_eq!(shares["//10.0.0.1/share"], share(4_194_304, 0, 19));
@@ -106,8 +89,7 @@ mod tests {
 
     #[test]
     fn a_folder_of_a_share_is_of_the_share() {
-        let shares = parse(CAPTURED);
-        let requests = |source| share_of(&shares, source).map(|share| share.requests);
+        let requests = |source| share_of(CAPTURED, source).map(|share| share.operations);
         assert_eq!(requests("//10.0.0.1/share"), Some(19));
         assert_eq!(requests("//10.0.0.1/share/a/b"), Some(19));
         assert_eq!(requests("//10.0.0.1/shared"), None);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use host::file_systems::{self, Mount};
-use host::served::ServedMount;
+use host::served::{MOUNTSTATS, ServedMount};
 use host::{cifs, nfs};
 
 use super::readings::Source;
@@ -30,7 +30,7 @@ impl Servers {
         let shares = mounts.iter().filter(is_share);
         let shares = shares.map(|mount| (shown(mount), mount.source.clone()));
         Self {
-            mountstats: Source::open("/proc/self/mountstats"),
+            mountstats: Source::open(MOUNTSTATS),
             stats: Source::open(cifs::STATS),
             shares: shares.collect(),
             doubles: doubles(&mounts),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use host::file_systems::{self, Physical};
+use host::file_systems::{self, Mount, Physical};
+use host::served;
 
 use super::{DeviceShare, PhaseOutcome, Place};
 
@@ -12,33 +13,47 @@ use super::{DeviceShare, PhaseOutcome, Place};
 pub(super) struct Counters(BTreeMap<String, (u64, u64)>);
 
 /// The device or mount whose counters show what a directory moves.
-fn behind(place: &Path) -> Option<String> {
-    let (mount, physical) = file_systems::live(place)?;
-    match physical {
-        Physical::Devices(names) => names.into_iter().next(),
-        Physical::Mount => Some(mount.point.display().to_string()),
-        Physical::Hidden(_) => None,
+enum Behind {
+    Device(String),
+    Mount(Mount),
+}
+
+impl Behind {
+    fn of(place: &Path) -> Option<Self> {
+        let (mount, physical) = file_systems::live(place)?;
+        match physical {
+            Physical::Devices(names) => names.into_iter().next().map(Self::Device),
+            Physical::Mount => Some(Self::Mount(mount)),
+            Physical::Hidden(_) => None,
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Device(name) => name.clone(),
+            Self::Mount(mount) => served::name(mount),
+        }
+    }
+
+    /// Bytes read and written so far.
+    fn bytes(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Device(name) => {
+                let text = fs::read_to_string("/proc/diskstats").ok()?;
+                let devices = host::block_devices::parse(&text);
+                devices
+                    .get(name)
+                    .map(|one| (one.read_bytes, one.write_bytes))
+            }
+            Self::Mount(mount) => served::now(mount).map(|one| (one.read_bytes, one.write_bytes)),
+        }
     }
 }
 
 impl Counters {
     pub(super) fn now(places: &[Place]) -> Self {
-        let devices = fs::read_to_string("/proc/diskstats").unwrap_or_default();
-        let mounts = fs::read_to_string("/proc/self/mountstats").unwrap_or_default();
-        let devices = host::block_devices::parse(&devices);
-        let mounts = host::nfs::parse(&mounts);
-        let counts = places
-            .iter()
-            .filter_map(|place| behind(&place.folder))
-            .filter_map(|name| {
-                let device = devices
-                    .get(&name)
-                    .map(|one| (one.read_bytes, one.write_bytes));
-                let mount = mounts
-                    .get(&name)
-                    .map(|one| (one.read_bytes, one.write_bytes));
-                Some((name, device.or(mount)?))
-            });
+        let behind = places.iter().filter_map(|place| Behind::of(&place.folder));
+        let counts = behind.filter_map(|behind| Some((behind.name(), behind.bytes()?)));
         Self(counts.collect())
     }
 
@@ -47,7 +62,7 @@ impl Counters {
         let now = Self::now(places);
         let mut shares: Vec<DeviceShare> = Vec::new();
         for (place, outcome) in places.iter().zip(&phase.places) {
-            let Some(name) = behind(&place.folder) else {
+            let Some(name) = Behind::of(&place.folder).map(|behind| behind.name()) else {
                 continue;
             };
             let Some((before, after)) = self.0.get(&name).zip(now.0.get(&name)) else {

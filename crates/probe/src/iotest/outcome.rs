@@ -84,7 +84,7 @@ pub struct StreamOutcome {
 /// A device beside the streams on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceShare {
-    /// The device (of several hosts `HOST:DEVICE`), or the mount point of a mount that counts for itself.
+    /// The device (of several hosts `HOST:DEVICE`), or the mount point (of CIFS the share) of a mount that counts for itself.
     pub name: String,
     /// Bytes that it read.
     pub read_bytes: u64,

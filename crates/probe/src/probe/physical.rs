@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use host::file_systems::{self, Physical};
+use host::file_systems::{self, Mount, Physical};
+use host::served;
 
 /// Where the physical side of a folder can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,10 +14,8 @@ pub(super) enum Side {
         /// The device that counts requests, those of others too.
         device: String,
     },
-    /// What the mount fetched from its server, for whomever.
-    Mount(String),
-    /// What mounts of a share (CIFS) fetched from its server, for whomever; its source.
-    Share(String),
+    /// What the mount, or its share, fetched from its server, for whomever.
+    Mount(Mount),
     /// Nowhere, and why.
     Hidden(String),
 }
@@ -27,10 +26,7 @@ impl Side {
             Some((_, Physical::Devices(names))) => Self::Process {
                 device: names.into_iter().next().unwrap_or_default(),
             },
-            Some((mount, Physical::Mount)) if host::cifs::KINDS.contains(&&*mount.kind) => {
-                Self::Share(mount.source)
-            }
-            Some((mount, Physical::Mount)) => Self::Mount(mount.point.display().to_string()),
+            Some((mount, Physical::Mount)) => Self::Mount(mount),
             Some((_, Physical::Hidden(why))) => Self::Hidden(why),
             None => Self::Hidden("/proc does not say what it is on".to_owned()),
         }
@@ -40,7 +36,8 @@ impl Side {
     pub(super) fn basis(&self) -> String {
         match self {
             Self::Process { .. } => "bytes that devices read for this process".to_owned(),
-            Self::Mount(name) | Self::Share(name) => {
+            Self::Mount(mount) => {
+                let name = served::name(mount);
                 format!("bytes that {name} fetched from its server")
             }
             Self::Hidden(why) => why.clone(),
@@ -51,8 +48,7 @@ impl Side {
     pub(super) fn read_bytes(&self) -> Option<u64> {
         match self {
             Self::Process { .. } => io::process::device_read_bytes(),
-            Self::Mount(point) => mounts().get(point).map(|mount| mount.read_bytes),
-            Self::Share(source) => share(source).map(|share| share.read_bytes),
+            Self::Mount(mount) => served::now(mount).map(|mount| mount.read_bytes),
             Self::Hidden(_) => None,
         }
     }
@@ -65,18 +61,8 @@ impl Side {
                 let devices = host::block_devices::parse(&text);
                 devices.get(device).map(|one| one.reads + one.writes)
             }
-            Self::Mount(point) => mounts().get(point).map(|mount| mount.operations),
-            Self::Share(source) => share(source).map(|share| share.requests),
+            Self::Mount(mount) => served::now(mount).map(|mount| mount.operations),
             Self::Hidden(_) => None,
         }
     }
-}
-
-fn share(source: &str) -> Option<host::cifs::Share> {
-    let stats = fs::read_to_string(host::cifs::STATS).ok()?;
-    host::cifs::share_of(&host::cifs::parse(&stats), source)
-}
-
-fn mounts() -> std::collections::BTreeMap<String, host::served::ServedMount> {
-    host::nfs::parse(&fs::read_to_string("/proc/self/mountstats").unwrap_or_default())
 }
