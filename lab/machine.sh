@@ -5,8 +5,9 @@
 #                                            that far; further arguments are QEMU's
 #
 # `here` is the folder of this file; KERNEL is a folder with boot/vmlinuz-* and lib/modules/* (lab/kernel.sh). MODULES
-# are loaded with all that they need. A machine sees this host's files read-only (9p), so that the program that was just
-# built, and the scripts of this folder, are there under the names that they have here. In memory of its own it has /tmp,
+# are loaded with all that they need. PROCESSOR and PROCESSORS are QEMU's -cpu and -smp, MEMORY its -m. A machine sees
+# this host's files read-only (9p), so that the program that was just built, and the scripts of this folder, are there
+# under the names that they have here. In memory of its own it has /tmp,
 # /run, /var/log and the folders below /var/lib that servers write to. What it writes to /tmp/lab/out is in MACHINE_OUT
 # afterwards (FOLDER/out). The environment has the variables that are exported and begin with GRISTMILL_, and those of
 # `MACHINE_ENVIRONMENT`.

@@ -6,7 +6,7 @@
 
 second_client() {
     local other
-    mount --bind /tmp/lab /tmp/lab
+    mount --rbind /tmp/lab /tmp/lab
     mount --make-shared /tmp/lab
     setsid unshare --net --uts --mount --propagation unchanged sleep infinity </dev/null >/dev/null 2>&1 &
     other=$!
@@ -24,6 +24,7 @@ second_client() {
     as_second mount -t tmpfs own /run
 }
 
+# Its root is named, since the other namespace begins below this one's.
 as_second() {
     local other
     other=$(cat /tmp/lab/second)

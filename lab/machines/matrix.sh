@@ -8,7 +8,7 @@ set -euo pipefail
 here=$(dirname "$0")
 
 # LVM_SYSTEM_DIR names the folder. There is no udev, and /etc cannot be written.
-lvm() {
+lvm_settings() {
     mkdir -p "$LVM_SYSTEM_DIR" /run/lock/lvm /run/lvm
     cat >"$LVM_SYSTEM_DIR/lvm.conf" <<CONF
 activation { udev_sync = 0 udev_rules = 0 }
@@ -33,7 +33,7 @@ tuned_daemon() {
 
 case ${1:-} in
     up)
-        lvm
+        lvm_settings
         "$here/nfs.sh" serve
         tuned_daemon
         ;;

@@ -271,13 +271,15 @@ fn start_sampler(
     board: Arc<Board>,
 ) -> Result<Sampler, Error> {
     let observers = Observers::start(&config.observe).map_err(failed("start what is observed"))?;
+    // What another node that is the same machine counts is not counted again.
+    let machine = node.same_host_as.is_none();
     let own = node.served_mounts();
-    let servers = if own.is_empty() {
-        Servers::default()
-    } else {
+    let servers = if machine && !own.is_empty() {
         Servers::open(&own)
+    } else {
+        Servers::default()
     };
-    let reader = Reader::open((servers, node.same_host_as.is_none()), observers);
+    let reader = Reader::open((servers, machine), observers);
     let path = directory.samples_path(&config.node);
     let action = format!("write samples to {}", path.display());
     Sampler::start(&path, began, board, reader).map_err(failed(action))

@@ -1,8 +1,8 @@
 //! What this node does over time: a sample a second, from the start of staging to the end of the run,
 //! in a thread of its own.
 //!
-//! [`readings`] takes the kernel's and the jobs' totals ([`servers`] those of mounts that count themselves), [`difference`] makes a sample of two of
-//! them, [`board`] is where the launcher says what runs.
+//! [`readings`] takes the kernel's and the jobs' totals, [`servers`] those of mounts that count for themselves,
+//! [`difference`] makes a sample of two of them, [`board`] is where the launcher says what runs.
 
 pub mod board;
 pub mod difference;

@@ -15,26 +15,27 @@ pub const KINDS: [&str; 2] = ["cifs", "smb3"];
 pub fn parse(stats: &str) -> BTreeMap<String, ServedMount> {
     let mut shares: BTreeMap<String, ServedMount> = BTreeMap::new();
     let mut current = None;
+    let mut requests = 0;
     for line in stats.lines() {
         if let Some((_, name)) = line.split_once(") \\\\") {
-            let name = format!("//{}", name.trim_end().replace('\\', "/"));
-            let share = shares.entry(name.clone()).or_default();
-            "cifs".clone_into(&mut share.kind);
-            current = Some(name);
-            continue;
-        }
-        let Some(share) = current.as_ref().and_then(|name| shares.get_mut(name)) else {
-            continue;
-        };
-        // One share may have several connections.
-        if let Some(count) = line.strip_prefix("SMBs:") {
-            share.operations += numbers(count, 0).first().copied().unwrap_or(0);
+            // A connection that is lost says so after the name.
+            let name = name.split('\t').next().unwrap_or_default();
+            current = Some(format!("//{}", name.trim_end().replace('\\', "/")));
+            requests = 0;
+        } else if let Some(count) = line.strip_prefix("SMBs:") {
+            requests = numbers(count, 0).first().copied().unwrap_or(0);
         } else if let Some(counts) = line.strip_prefix("Bytes read:")
             && let Some((read, written)) = counts.split_once("Bytes written:")
+            && let Some(name) = &current
         {
+            // Where a kernel or a protocol does not tell the bytes there is no share, and not one of 0 bytes. One
+            // share may have several connections.
             let number = |text: &str| text.trim().parse().unwrap_or(0);
+            let share = shares.entry(name.clone()).or_default();
+            "cifs".clone_into(&mut share.kind);
             share.read_bytes += number(read);
             share.write_bytes += number(written);
+            share.operations += requests;
         }
     }
     shares
@@ -93,6 +94,21 @@ mod tests {
         assert_eq!(requests("//10.0.0.1/share"), Some(19));
         assert_eq!(requests("//10.0.0.1/share/a/b"), Some(19));
         assert_eq!(requests("//10.0.0.1/shared"), None);
+    }
+
+    #[test]
+    fn bytes_that_are_not_told_are_no_share() {
+        // SMB 1, and a connection that is lost.
+        let old = "1) \\\\server\\old\nSMBs: 12\nReads: 3 Bytes: 4096\n";
+        let lost =
+            "2) \\\\server\\sas\tDISCONNECTED \nSMBs: 7\nBytes read: 100  Bytes written: 5\n";
+        let shares = parse(&format!("{old}{lost}"));
+        assert_eq!(shares.keys().collect::<Vec<_>>(), ["//server/sas"]);
+        let share = &shares["//server/sas"];
+        assert_eq!(
+            (share.read_bytes, share.write_bytes, share.operations),
+            (100, 5, 7)
+        );
     }
 
     #[test]

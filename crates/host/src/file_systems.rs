@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::cifs;
 use crate::fields::{number, unescaped};
+use crate::{cifs, served};
 
 /// Devices over devices over devices end here.
 const DEPTH_MAX: u32 = 8;
@@ -105,7 +105,7 @@ fn physical(mount: &Mount, depth: u32) -> Physical {
     let hidden = |why: &str| Physical::Hidden(format!("{} {why}", mount.kind));
     match mount.kind.as_str() {
         "nfs" | "nfs4" => return Physical::Mount,
-        kind if cifs::KINDS.contains(&kind) && Path::new(cifs::STATS).exists() => {
+        kind if cifs::KINDS.contains(&kind) && served::now(mount).is_some() => {
             return Physical::Mount;
         }
         "tmpfs" | "ramfs" => return hidden("keeps files in memory"),

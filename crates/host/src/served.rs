@@ -38,7 +38,9 @@ pub fn now(mount: &Mount) -> Option<ServedMount> {
 /// What its totals are of: the mount point, or the share with all of its mounts.
 pub fn name(mount: &Mount) -> String {
     if cifs::KINDS.contains(&&*mount.kind) {
-        return mount.source.clone();
+        // //server/share, without the folder in it.
+        let share = mount.source.split('/').take(4);
+        return share.collect::<Vec<_>>().join("/");
     }
     mount.point.display().to_string()
 }

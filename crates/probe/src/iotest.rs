@@ -22,7 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub use blocks::Content;
-pub use hosts::{OfHost, Together, together};
+pub use hosts::{OfHost, Together, on_one_clock, together};
 pub use outcome::{DeviceShare, Outcome, PhaseOutcome, PlaceOutcome, StreamOutcome};
 use serde::{Deserialize, Serialize};
 

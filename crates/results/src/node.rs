@@ -52,7 +52,7 @@ pub struct FileSystemRecord {
     /// then those below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<String>,
-    /// True if the mount counts for itself (NFS).
+    /// True if the mount counts for itself (NFS, CIFS).
     #[serde(default)]
     pub counts_itself: bool,
     /// Why its physical reads and writes are not measured.
@@ -93,23 +93,31 @@ impl NodeRecord {
         served.map(|record| &*record.mount_point).collect()
     }
 
-    /// Devices that the run's file systems are on directly, each once; not one whose traffic passes through
-    /// another of them.
-    pub fn own_devices(&self) -> Vec<&str> {
+    /// Devices that the run's file systems are on directly, each once; not one whose traffic passes through others of
+    /// them. `None` where only a part of it does: a sum would count that part twice.
+    pub fn own_devices(&self) -> Option<Vec<&str>> {
+        let lists = || self.file_systems.values().map(|record| &record.devices);
+        let below = |name: &String| {
+            let of = lists().find(|devices| devices.first() == Some(name));
+            of.map_or(&[][..], |devices| &devices[1..])
+        };
         let mut names: Vec<&str> = Vec::new();
-        let first = |record: &FileSystemRecord| record.devices.first().cloned();
-        let firsts: Vec<String> = self.file_systems.values().filter_map(first).collect();
-        for record in self.file_systems.values() {
-            let Some((name, below)) = record.devices.split_first() else {
-                continue;
+        for name in lists().filter_map(|devices| devices.first()) {
+            let is_own = |lower: &&String| lists().any(|devices| devices.first() == Some(lower));
+            let own: Vec<&String> = below(name).iter().filter(is_own).collect();
+            let is_counted = |lower: &String| {
+                own.iter()
+                    .any(|one| *one == lower || below(one).contains(lower))
             };
-            // What passes through it is counted at the one below.
-            let lies_on_another = below.iter().any(|lower| firsts.contains(lower));
-            if !lies_on_another && !names.contains(&name.as_str()) {
-                names.push(name);
+            if own.is_empty() {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
+            } else if !below(name).iter().all(is_counted) {
+                return None;
             }
         }
-        names
+        Some(names)
     }
 }
 
@@ -156,23 +164,32 @@ mod tests {
             file_systems: [("data".to_owned(), same()), ("work".to_owned(), same())].into(),
             ..NodeRecord::default()
         };
-        assert_eq!(node.own_devices(), ["dm-0"]);
+        assert_eq!(node.own_devices(), Some(vec!["dm-0"]));
     }
 
     #[test]
     fn a_device_over_another_one_of_the_run_is_not_counted_twice() {
-        let on = |data: &[&str], runs: &[&str]| NodeRecord {
-            file_systems: [
-                ("data".to_owned(), record("ext4", data, false)),
-                ("runs".to_owned(), record("ext4", runs, false)),
-            ]
-            .into(),
-            ..NodeRecord::default()
+        let on = |data: &[&str], output: &[&str]| {
+            let node = NodeRecord {
+                file_systems: [
+                    ("data".to_owned(), record("ext4", data, false)),
+                    ("output".to_owned(), record("ext4", output, false)),
+                ]
+                .into(),
+                ..NodeRecord::default()
+            };
+            let found = node.own_devices();
+            found.map(|names| names.join(" "))
         };
-        // A loop device whose file lies where the run directory is.
-        assert_eq!(on(&["loop0", "vda"], &["vda"]).own_devices(), ["vda"]);
+        let counted = |names: &str| Some(names.to_owned());
+        // A loop device whose file lies where outputs do, also through a volume.
+        assert_eq!(on(&["loop0", "vda"], &["vda"]), counted("vda"));
+        let through = on(&["loop0", "dm-0", "vda"], &["dm-0", "vda"]);
+        assert_eq!(through, counted("dm-0"));
         // Two volumes of one disk: each moves what is its own.
         let volumes = on(&["dm-0", "sda"], &["dm-1", "sda"]);
-        assert_eq!(volumes.own_devices(), ["dm-0", "dm-1"]);
+        assert_eq!(volumes, counted("dm-0 dm-1"));
+        // A stripe, one of whose disks has a partition of the run.
+        assert_eq!(on(&["dm-0", "sda", "sdb"], &["sda"]), None);
     }
 }

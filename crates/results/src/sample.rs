@@ -30,7 +30,8 @@ pub struct Sample {
     /// Block devices by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub devices: BTreeMap<String, DeviceSample>,
-    /// Mounted file systems that count for themselves (NFS), by mount point.
+    /// Mounted file systems that count for themselves (NFS, CIFS), by mount point; those that are one for the kernel
+    /// at one of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mounts: BTreeMap<String, MountSample>,
     /// Network interfaces by name.

@@ -124,7 +124,7 @@ impl Reader {
             meminfo: open(machine, "/proc/meminfo"),
             diskstats: open(machine, "/proc/diskstats"),
             net_dev: open(machine, "/proc/net/dev"),
-            servers: if machine { servers } else { Servers::default() },
+            servers,
             pressure: ["cpu", "io", "memory"]
                 .map(|name| (name, open(machine, &format!("/proc/pressure/{name}")))),
             machine,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host::file_systems::{self, Mount};
 use host::served::{MOUNTSTATS, ServedMount};
@@ -25,7 +25,7 @@ impl Servers {
     /// Those of this host; where several count the same, that of the run's `own` mount points is the one.
     pub fn open(own: &[&str]) -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let mounts = own_first(file_systems::parse(&mounts), own);
+        let mounts = own_first(seen(file_systems::parse(&mounts)), own);
         let is_share = |mount: &&Mount| cifs::KINDS.contains(&&*mount.kind);
         let shares = mounts.iter().filter(is_share);
         let shares = shares.map(|mount| (shown(mount), mount.source.clone()));
@@ -60,21 +60,24 @@ fn own_first(mut mounts: Vec<Mount>, own: &[&str]) -> Vec<Mount> {
     mounts
 }
 
-/// Mounts of one export with the same options are one for the kernel, which shows its counts at each.
+/// Mounts that no later one at the same place hides.
+fn seen(mounts: Vec<Mount>) -> Vec<Mount> {
+    let last: BTreeMap<PathBuf, Mount> = mounts
+        .into_iter()
+        .map(|mount| (mount.point.clone(), mount))
+        .collect();
+    last.into_values().collect()
+}
+
+/// Mounts of one file system with the same options are one for the kernel, which shows its counts at each: those that
+/// do not count, and places where something else hides one.
 fn doubles(mounts: &[Mount]) -> BTreeSet<String> {
-    let of_nfs = |mount: &&Mount| matches!(&*mount.kind, "nfs" | "nfs4");
-    let mut seen = BTreeSet::new();
-    let mut kept = BTreeSet::new();
-    let mut doubles = BTreeSet::new();
-    for mount in mounts.iter().filter(of_nfs) {
-        if seen.insert(mount.device) {
-            kept.insert(shown(mount));
-        } else {
-            doubles.insert(shown(mount));
-        }
-    }
-    // Of mounts at the same place one may hide another.
-    &doubles - &kept
+    let mut devices = BTreeSet::new();
+    let counts =
+        |mount: &&Mount| matches!(&*mount.kind, "nfs" | "nfs4") && devices.insert(mount.device);
+    let counting: BTreeSet<String> = mounts.iter().filter(counts).map(shown).collect();
+    let all = mounts.iter().map(shown);
+    all.filter(|point| !counting.contains(point)).collect()
 }
 
 #[cfg(test)]
@@ -94,5 +97,17 @@ mod tests {
         assert_eq!(found, ["/home", "/sas/out"].map(str::to_owned).into());
         let found = doubles(&own_first(mounts, &[]));
         assert_eq!(found, ["/sas/data", "/sas/out"].map(str::to_owned).into());
+    }
+
+    #[test]
+    fn a_hidden_mount_counts_nothing() {
+        let mounts = "\
+            36 1 0:40 / /sas rw,relatime - nfs4 server:/a rw\n\
+            37 1 0:41 / /sas rw,relatime - nfs4 server:/b rw\n\
+            38 1 0:42 / /work rw,relatime - nfs4 server:/c rw\n\
+            39 1 0:43 / /work rw,relatime - tmpfs work rw\n\
+            40 1 0:40 / /out rw,relatime - nfs4 server:/a rw\n";
+        let mounts = own_first(seen(file_systems::parse(mounts)), &["/sas", "/out"]);
+        assert_eq!(doubles(&mounts), ["/work".to_owned()].into());
     }
 }

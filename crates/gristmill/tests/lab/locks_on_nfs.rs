@@ -6,7 +6,7 @@ use std::path::Path;
 
 use results::run::RunDirectory;
 
-use super::{ask_lab, dir, gristmill, say};
+use super::{ask_lab, clean, dir, gristmill, say};
 
 /// Calls of the server while jobs ran, by kind.
 fn calls(run: &Path, mount: &str) -> BTreeMap<String, u64> {
@@ -77,6 +77,7 @@ fn without_locks_a_calibration_asks_the_server_less() {
     let output = gristmill(&arguments, place.path());
     let said = String::from_utf8_lossy(&output.stderr);
     say(&said);
+    clean(&dir());
     // 4: too little data for a verdict.
     let code = output.status.code();
     assert!(matches!(code, Some(0 | 4)), "{code:?}: {said}");

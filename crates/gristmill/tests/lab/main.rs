@@ -88,6 +88,12 @@ fn gristmill(arguments: &[&str], folder: &Path) -> Output {
         .unwrap()
 }
 
+/// Removes what runs staged or left in a mounted directory, which others use after this.
+fn clean(mounted: &Path) {
+    let cleaned = gristmill(&["clean", "--yes", &mounted.display().to_string()], mounted);
+    assert!(cleaned.status.success());
+}
+
 /// For whoever reads what a lab found.
 #[expect(clippy::print_stdout, reason = "the log of a lab keeps what was found")]
 fn say(text: &str) {

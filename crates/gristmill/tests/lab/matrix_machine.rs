@@ -1,7 +1,11 @@
-//! Series on what a host of tests does not have: logical volumes, GFS2, exports, TuneD, threads of a core. `lab/test matrix`
-//! starts them in a machine.
+//! Series on what a host of tests does not have: logical volumes, GFS2, exports, TuneD, threads of a core.
+//! `lab/test matrix` starts them in a machine.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use results::matrix::record::{MatrixFolder, RunRecord, State};
 use results::node::NodeRecord;
@@ -165,7 +169,22 @@ fn profiles_of_tuned_are_in_force_while_a_cell_runs() {
     said("tuned-adm", &["profile", "balanced"]);
     let before = (setting(), active());
     assert_ne!(before.0.trim(), "40", "what throughput-performance sets");
-    for record in ran(&series, &[], 2) {
+    let over = AtomicBool::new(false);
+    let (records, seen) = thread::scope(|scope| {
+        let looks = scope.spawn(|| {
+            let mut seen = BTreeSet::new();
+            while !over.load(Ordering::Relaxed) {
+                seen.insert(setting().trim().to_owned());
+                thread::sleep(Duration::from_millis(100));
+            }
+            seen
+        });
+        let records = ran(&series, &[], 2);
+        over.store(true, Ordering::Relaxed);
+        (records, looks.join().unwrap())
+    });
+    assert!(seen.contains("40"), "{seen:?}");
+    for record in records {
         let [profile] = &record.settings[..] else {
             panic!("{record:?}");
         };

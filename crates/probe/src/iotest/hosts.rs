@@ -53,6 +53,17 @@ pub struct Together {
     pub machines: usize,
 }
 
+/// Puts the times of all on the clock of the first: how far each clock is ahead of that, and how far off that may
+/// be, seconds.
+pub fn on_one_clock(hosts: &mut [OfHost], ahead_s: &[f64], within_s: f64) {
+    for (host, ahead_s) in hosts.iter_mut().zip(ahead_s) {
+        host.outcome.clocks_within_s = Some(within_s);
+        for phase in &mut host.outcome.phases {
+            phase.began_unix_s -= ahead_s;
+        }
+    }
+}
+
 /// All hosts as one; `None` without hosts.
 pub fn together(hosts: &[OfHost]) -> Option<Together> {
     let (first, others) = hosts.split_first()?;
@@ -196,6 +207,17 @@ mod tests {
         assert_eq!(names, ["a:/d", "b:/d"]);
         assert_eq!(phase.devices[1].name, "b:sda");
         assert!(phase.may_be_cached(&all));
+    }
+
+    #[test]
+    fn clocks_that_are_apart_change_no_time() {
+        let mut hosts = [host("a", "1", 2, None), host("b", "2", 3, None)];
+        // The second began a second later, and its clock is two seconds ahead.
+        hosts[1].outcome.phases[0].began_unix_s += 3.0;
+        on_one_clock(&mut hosts, &[0.0, 2.0], 0.001);
+        let all = together(&hosts).unwrap().outcome;
+        assert!((all.phases[0].elapsed_s - 4.0).abs() < 1e-6);
+        assert_eq!(all.clocks_within_s, Some(0.001));
     }
 
     #[test]

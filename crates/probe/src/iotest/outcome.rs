@@ -14,7 +14,7 @@ pub struct Outcome {
     /// Hosts that did the same at the same time; empty for one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// How far off times of the hosts may be against each other, once their clocks were compared, seconds; absent
+    /// How far off times of a host may be against the first one's, once their clocks were compared, seconds; absent
     /// where they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clocks_within_s: Option<f64>,
@@ -84,7 +84,8 @@ pub struct StreamOutcome {
 /// A device beside the streams on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceShare {
-    /// The device (of several hosts `HOST:DEVICE`), or the mount point (of CIFS the share) of a mount that counts for itself.
+    /// The device (of several hosts `HOST:DEVICE`), or the mount point (of CIFS the share) of a mount that counts for
+    /// itself.
     pub name: String,
     /// Bytes that it read.
     pub read_bytes: u64,

@@ -324,7 +324,10 @@ fn mounts(bins: &Bins) -> Panel {
     Panel {
         id: "mounts".to_owned(),
         title: "Network file systems".to_owned(),
-        about: "What came from servers and went to them, by mount point.".to_owned(),
+        about:
+            "What came from servers and went to them, by mount point; mounts that are one for the \
+                kernel at one of them."
+                .to_owned(),
         unit: "MB/s",
         stacked: false,
         top: None,

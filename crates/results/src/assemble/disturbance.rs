@@ -216,7 +216,7 @@ fn foreign_traffic(
     samples: &[&Sample],
     events: &[Event],
 ) -> Option<Disturbance> {
-    let devices = node.own_devices();
+    let devices = node.own_devices()?;
     let of = |figure: fn(&DeviceSample) -> u64| -> f64 {
         let per_sample = samples.iter().flat_map(|sample| {
             let found = devices.iter().filter_map(|name| sample.devices.get(*name));

@@ -168,7 +168,8 @@ pub(super) fn read_from_servers(nodes: &[NodeRecord], samples: &Nodes, window: W
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::CpuSample;
+    use crate::node::FileSystemRecord;
+    use crate::sample::{CpuSample, MountSample};
 
     fn one_node(samples: Vec<Sample>) -> Vec<(String, Vec<Sample>)> {
         vec![("n".to_owned(), samples)]
@@ -205,6 +206,52 @@ mod tests {
             }
         };
         (0..300).map(sample).collect()
+    }
+
+    #[test]
+    fn only_what_the_run_s_own_mounts_read_while_jobs_ran_counts() {
+        let sample = |second: u32| {
+            let mount = |read_bytes| MountSample {
+                read_bytes,
+                ..MountSample::default()
+            };
+            Sample {
+                at_s: f64::from(second) + 1.0,
+                interval_s: 1.0,
+                mounts: [
+                    ("/sas".to_owned(), mount(7)),
+                    ("/home".to_owned(), mount(100)),
+                ]
+                .into(),
+                ..Sample::default()
+            }
+        };
+        let served = FileSystemRecord {
+            mount_point: "/sas".to_owned(),
+            counts_itself: true,
+            ..FileSystemRecord::default()
+        };
+        // Inputs and outputs are on the same mount.
+        let node = NodeRecord {
+            node: "n".to_owned(),
+            file_systems: [
+                ("data".to_owned(), served.clone()),
+                ("output".to_owned(), served),
+            ]
+            .into(),
+            ..NodeRecord::default()
+        };
+        let other = NodeRecord {
+            node: "m".to_owned(),
+            same_host_as: Some("n".to_owned()),
+            ..node.clone()
+        };
+        let samples = [
+            ("n".to_owned(), (0..10).map(sample).collect()),
+            ("m".to_owned(), Vec::new()),
+        ];
+        let read = read_from_servers(&[node, other], &samples, window(2.0, 6.0));
+        assert_eq!(read, 4 * 7);
     }
 
     fn window(launched_s: f64, ended_s: f64) -> Window {

@@ -524,7 +524,7 @@ fn copies(of: &CopiesRecord) -> String {
 /// Why the figures say nothing of the storage, if they do not.
 fn unproven(facts: &Facts<'_>) -> Option<String> {
     let plan = facts.plan;
-    let few = plan.saturating && at_once(plan) < u64::from(plan.cores);
+    let few = plan.saturating && at_once(plan, facts.nodes.len()) < u64::from(plan.cores);
     let reason = if !plan.qualifying {
         "all files together are less than three times the memory: caches may have helped"
     } else if few {
@@ -564,11 +564,11 @@ fn one_machine(nodes: &[NodeRecord]) -> Option<String> {
     })
 }
 
-/// Jobs that could run at once.
-fn at_once(plan: &RunPlan) -> u64 {
+/// Jobs that could run at once on all nodes together; `concurrency` is that of each.
+fn at_once(plan: &RunPlan, nodes: usize) -> u64 {
     let jobs = plan.jobs.len() as u64;
     let allowed = plan.parameters.get("concurrency");
-    allowed.map_or(jobs, |allowed| jobs.min(*allowed))
+    allowed.map_or(jobs, |allowed| jobs.min(*allowed * nodes.max(1) as u64))
 }
 
 /// Little of the input was cached; where the file system cannot tell, dropping all caches counts.

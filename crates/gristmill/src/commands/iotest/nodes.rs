@@ -12,7 +12,7 @@ use bench::grid::files::read_shared;
 use bench::grid::lead::Launcher;
 use bench::marker::{self, Holds};
 use clap::Parser;
-use probe::iotest::{self as test, Among, OfHost, Phase, Place, together};
+use probe::iotest::{self as test, Among, OfHost, Phase, Place, on_one_clock, together};
 use serde::{Deserialize, Serialize};
 
 use super::{Host, IotestArgs, host, options, phases, tell};
@@ -96,7 +96,9 @@ fn lead(
     };
     cleaned?;
     if let Some(clocks) = &clocks {
-        put_on_one_clock(&mut hosts, clocks);
+        let ahead_s: Vec<f64> = clocks.iter().map(|clock| clock.offset_s).collect();
+        let off_s = clocks.iter().map(|clock| clock.uncertainty_s);
+        on_one_clock(&mut hosts, &ahead_s, off_s.fold(0.0, f64::max));
     }
     let Some(all) = together(&hosts) else {
         bail!("there are no nodes");
@@ -126,18 +128,6 @@ struct Told<'a> {
     names: &'a [String],
     launcher: &'a dyn Launcher,
     stop: &'a AtomicBool,
-}
-
-/// Times of all by the clock of the first.
-fn put_on_one_clock(hosts: &mut [OfHost], clocks: &[Clock]) {
-    let off = clocks.iter().map(|clock| clock.uncertainty_s);
-    let off = off.fold(0.0, f64::max);
-    for (host, clock) in hosts.iter_mut().zip(clocks) {
-        host.outcome.clocks_within_s = Some(off);
-        for phase in &mut host.outcome.phases {
-            phase.began_unix_s -= clock.offset_s;
-        }
-    }
 }
 
 impl Told<'_> {
