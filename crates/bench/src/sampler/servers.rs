@@ -17,8 +17,8 @@ pub struct Servers {
     stats: Source,
     /// Mount points and sources of CIFS.
     shares: Vec<(String, String)>,
-    /// Mount points of NFS whose counts are those of another one.
-    doubles: BTreeSet<String>,
+    /// Mount points of which nothing of NFS is to be counted.
+    uncounted: BTreeSet<String>,
 }
 
 impl Servers {
@@ -33,7 +33,7 @@ impl Servers {
             mountstats: Source::open(MOUNTSTATS),
             stats: Source::open(cifs::STATS),
             shares: shares.collect(),
-            doubles: doubles(&mounts),
+            uncounted: uncounted(&mounts),
         }
     }
 
@@ -41,7 +41,7 @@ impl Servers {
     pub fn read(&mut self) -> BTreeMap<String, ServedMount> {
         let text = self.mountstats.read();
         let mut found = text.map(|text| nfs::parse(&text)).unwrap_or_default();
-        found.retain(|point, _| !self.doubles.contains(point));
+        found.retain(|point, _| !self.uncounted.contains(point));
         if !self.shares.is_empty()
             && let Some(text) = self.stats.read()
         {
@@ -69,9 +69,9 @@ fn seen(mounts: Vec<Mount>) -> Vec<Mount> {
     last.into_values().collect()
 }
 
-/// Mounts of one file system with the same options are one for the kernel, which shows its counts at each: those that
-/// do not count, and places where something else hides one.
-fn doubles(mounts: &[Mount]) -> BTreeSet<String> {
+/// Mounts of one file system with the same options are one for the kernel, which shows its counts at each: all of them
+/// but the first, and places where something else hides one.
+fn uncounted(mounts: &[Mount]) -> BTreeSet<String> {
     let mut devices = BTreeSet::new();
     let counts =
         |mount: &&Mount| matches!(&*mount.kind, "nfs" | "nfs4") && devices.insert(mount.device);
@@ -93,9 +93,9 @@ mod tests {
             39 1 0:40 / /sas/out rw,relatime - nfs4 server:/export/out rw,vers=4.2\n";
         let mounts = file_systems::parse(mounts);
         let own = ["/sas/data", "/sas/work", "/sas/out"];
-        let found = doubles(&own_first(mounts.clone(), &own));
+        let found = uncounted(&own_first(mounts.clone(), &own));
         assert_eq!(found, ["/home", "/sas/out"].map(str::to_owned).into());
-        let found = doubles(&own_first(mounts, &[]));
+        let found = uncounted(&own_first(mounts, &[]));
         assert_eq!(found, ["/sas/data", "/sas/out"].map(str::to_owned).into());
     }
 
@@ -108,6 +108,6 @@ mod tests {
             39 1 0:43 / /work rw,relatime - tmpfs work rw\n\
             40 1 0:40 / /out rw,relatime - nfs4 server:/a rw\n";
         let mounts = own_first(seen(file_systems::parse(mounts)), &["/sas", "/out"]);
-        assert_eq!(doubles(&mounts), ["/work".to_owned()].into());
+        assert_eq!(uncounted(&mounts), ["/work".to_owned()].into());
     }
 }
