@@ -266,18 +266,24 @@ pub fn follow(
     Ok(false)
 }
 
-/// The last one to leave removes the folder.
+/// The last one to leave removes the folder. Several may take themselves for the last: what one of them no longer finds
+/// another has removed.
 fn leave(meeting: &Meeting, (rank, size): (usize, usize)) -> io::Result<()> {
     meeting.put(&format!("left.{rank}"), "")?;
     for other in 1..size {
-        if meeting.get(&format!("left.{other}"), rank)?.is_none() {
-            return Ok(());
+        match meeting.get(&format!("left.{other}"), rank) {
+            Ok(Some(_)) => {}
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => return Ok(()),
         }
     }
-    match fs::remove_dir_all(&meeting.folder) {
-        // Two may have been the last.
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    loop {
+        match fs::remove_dir_all(&meeting.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // Another looks into it at this moment.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            other => return other,
+        }
     }
 }
 
@@ -321,6 +327,23 @@ mod tests {
     fn folders_have_plain_names() {
         let folder = folder(Path::new("/runs"), "prterun-host-1@2/..");
         assert_eq!(folder, Path::new("/runs/launch-prterun-host-1-2---"));
+    }
+
+    #[test]
+    fn any_of_those_who_leave_at_once_may_be_the_last() {
+        for round in 0..300 {
+            let place = tempfile::tempdir().unwrap();
+            let folder = place.path().join("launch");
+            fs::create_dir(&folder).unwrap();
+            let meeting = Meeting { folder };
+            thread::scope(|scope| {
+                for rank in 1..5 {
+                    let meeting = &meeting;
+                    scope.spawn(move || leave(meeting, (rank, 5)).unwrap());
+                }
+            });
+            assert!(!meeting.folder.exists(), "round {round}");
+        }
     }
 
     #[test]
