@@ -266,6 +266,9 @@ pub fn follow(
     Ok(false)
 }
 
+/// How long it is tried to remove the folder.
+const LEAVING_MAX: Duration = Duration::from_secs(10);
+
 /// The last one to leave removes the folder. Several may take themselves for the last: what one of them no longer finds
 /// another has removed.
 fn leave(meeting: &Meeting, (rank, size): (usize, usize)) -> io::Result<()> {
@@ -277,11 +280,17 @@ fn leave(meeting: &Meeting, (rank, size): (usize, usize)) -> io::Result<()> {
             _ => return Ok(()),
         }
     }
+    let began = Instant::now();
     loop {
         match fs::remove_dir_all(&meeting.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            // Another looks into it at this moment.
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            // Another looks into it at this moment; a client of NFS may keep a name longer.
+            Err(error)
+                if error.kind() == io::ErrorKind::DirectoryNotEmpty
+                    && began.elapsed() < LEAVING_MAX =>
+            {
+                thread::sleep(PAUSE);
+            }
             other => return other,
         }
     }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -169,19 +168,14 @@ fn profiles_of_tuned_are_in_force_while_a_cell_runs() {
     said("tuned-adm", &["profile", "balanced"]);
     let before = (setting(), active());
     assert_ne!(before.0.trim(), "40", "what throughput-performance sets");
-    let over = AtomicBool::new(false);
-    let (records, seen) = thread::scope(|scope| {
-        let looks = scope.spawn(|| {
-            let mut seen = BTreeSet::new();
-            while !over.load(Ordering::Relaxed) {
-                seen.insert(setting().trim().to_owned());
-                thread::sleep(Duration::from_millis(100));
-            }
-            seen
-        });
-        let records = ran(&series, &[], 2);
-        over.store(true, Ordering::Relaxed);
-        (records, looks.join().unwrap())
+    let mut seen = BTreeSet::new();
+    let records = thread::scope(|scope| {
+        let run = scope.spawn(|| ran(&series, &[], 2));
+        while !run.is_finished() {
+            seen.insert(setting().trim().to_owned());
+            thread::sleep(Duration::from_millis(100));
+        }
+        run.join().unwrap()
     });
     assert!(seen.contains("40"), "{seen:?}");
     for record in records {
