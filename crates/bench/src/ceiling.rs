@@ -1,47 +1,121 @@
 //! What the jobs of a run do where storage does not hold them back: from a small run of the same jobs on
 //! tmpfs. Near it, a run shows the engine and not the storage.
 
-use results::run::{Ceiling, RunResult};
+use std::collections::BTreeMap;
 
-use crate::plan::{Plan, PlannedJob};
+use base::units::Bytes;
+use results::run::{Alone, Ceiling, JobResult, RunResult};
+
+use crate::plan::{Need, Plan};
+use crate::suite::Suite;
+use crate::suite::text::Rule;
 
 /// Input of the small run for each core, bytes.
 const INPUT_PER_CORE: f64 = 100e6;
 
-/// The small run takes no more than this share of what is free on tmpfs, and of the run itself.
+/// The input of the small run takes no more than this share of what is free on tmpfs, and of the run's.
 const ROOM_SHARE: f64 = 0.1;
 
+/// All files of the small run together take no more than this share of what is free.
+const FILES_SHARE: f64 = 0.5;
+
+/// Times that a pool is filled.
+const ROUNDS: usize = 2;
+
 /// Shorter jobs say more of starting a process than of their work: nothing is made of their times.
-const REAL_S_MIN: f64 = 0.4;
+const MOVING_S_MIN: f64 = 0.4;
 
 /// How much smaller than a run its small run on a tmpfs with so many bytes free is: a factor on scale and
 /// times, above 0 and below 1.
-pub fn factor(plan: &Plan, free_bytes: u64) -> f64 {
+pub fn factor(plan: &Plan, free: Bytes) -> f64 {
     let input = plan.input_bytes().0.max(1) as f64;
-    let room = ROOM_SHARE * (free_bytes as f64).min(input);
+    let room = ROOM_SHARE * (free.0 as f64).min(input);
     (INPUT_PER_CORE * f64::from(plan.cores)).min(room) / input
 }
 
-/// What a small run tells of a run: the throughput of all jobs, and by job the time without thinking that
-/// it would take at the size of the run.
+/// Leaves a small run what it takes to know the jobs: those of a pool, in which the next starts when one ends,
+/// are alike, and there may be hundreds.
+pub fn few(suite: &Suite, small: &mut Plan) {
+    let Some(at_once) = small.concurrency else {
+        return;
+    };
+    if *suite.text.launch.rule.get_ref() != Rule::Pool {
+        return;
+    }
+    let mut of_entry: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for job in &small.jobs {
+        let names = of_entry.entry(job.entry).or_default();
+        names.push(job.name.clone());
+        names.truncate(at_once.saturating_mul(ROUNDS));
+    }
+    let all = small.jobs.len() as f64;
+    small.retain_jobs(|job| of_entry[&job.entry].contains(&job.name));
+    // WORK is that of those that run at once.
+    let kept = small.jobs.len() as f64 / all;
+    small.space.output = small.space.output.times(kept);
+    small.space.runs = small.space.runs.times(kept);
+}
+
+/// Why a small run does not fit on a tmpfs with so many bytes free.
+pub fn too_large(small: &Plan, free: Bytes) -> Option<String> {
+    let space = small.space;
+    let needs = [
+        Need::INPUT,
+        space.output,
+        space.work,
+        space.util,
+        space.runs,
+    ];
+    let need = needs.into_iter().sum::<Need>().at(small.input_bytes());
+    (need.0 as f64 > FILES_SHARE * free.0 as f64)
+        .then(|| format!("its files would take {need} of the {free} of memory that may be used"))
+}
+
+/// What a small run tells of a run: the throughput of all jobs, and what each of them takes for what it moves.
+/// A job that it left out is like those of its entry.
 pub fn ceiling(plan: &Plan, small: &Plan, result: &RunResult) -> Ceiling {
-    let jobs = plan.jobs.iter().zip(&small.jobs).zip(&result.jobs);
-    let real_s = jobs.filter_map(|((job, small_job), result)| {
-        let busy_s = result.real_s? - result.sleep_s.unwrap_or_default();
-        let times = moved(plan, job)? / moved(small, small_job)?;
-        (busy_s >= REAL_S_MIN && result.exit == Some(0)).then(|| (job.name.clone(), busy_s * times))
+    let mut of_job: BTreeMap<&str, Alone> = BTreeMap::new();
+    let mut of_entry: BTreeMap<usize, Vec<Alone>> = BTreeMap::new();
+    for (job, result) in small.jobs.iter().zip(&result.jobs) {
+        if let Some(alone) = alone(result) {
+            of_job.insert(&job.name, alone);
+            of_entry.entry(job.entry).or_default().push(alone);
+        }
+    }
+    let jobs = plan.jobs.iter().filter_map(|job| {
+        let ran = small.jobs.iter().any(|small| small.name == job.name);
+        let alone = match of_job.get(job.name.as_str()) {
+            Some(alone) => *alone,
+            None if ran => return None,
+            None => mean(of_entry.get(&job.entry)?),
+        };
+        Some((job.name.clone(), alone))
     });
     Ceiling {
         mb_per_s: result.aggregate.mb_per_s,
-        real_s: real_s.collect(),
+        jobs: jobs.collect(),
     }
 }
 
-/// What a job moves as far as it is known, or its inputs.
-fn moved(plan: &Plan, job: &PlannedJob) -> Option<f64> {
-    let inputs = plan.inputs_of(job).0;
-    let bytes = job.expected.map_or(inputs, |expected| expected.0);
-    (bytes > 0).then_some(bytes as f64)
+fn alone(job: &JobResult) -> Option<Alone> {
+    let busy_s = job.real_s? - job.sleep_s.unwrap_or_default();
+    let fixed_s = job.pace_fixed_s.unwrap_or_default();
+    let alone = Alone {
+        fixed_s,
+        moving_s: busy_s - fixed_s,
+        bytes: job.read_bytes? + job.write_bytes?,
+    };
+    let says = job.exit == Some(0) && alone.bytes > 0 && alone.moving_s >= MOVING_S_MIN;
+    says.then_some(alone)
+}
+
+fn mean(of: &[Alone]) -> Alone {
+    let sum = |part: fn(&Alone) -> f64| of.iter().map(part).sum::<f64>() / of.len() as f64;
+    Alone {
+        fixed_s: sum(|one| one.fixed_s),
+        moving_s: sum(|one| one.moving_s),
+        bytes: of.iter().map(|one| one.bytes).sum::<u64>() / of.len() as u64,
+    }
 }
 
 #[cfg(test)]
@@ -56,38 +130,90 @@ mod tests {
         plan(&suite, &request(Scale::Factor(scale)), &host(10_000)).unwrap()
     }
 
+    fn pool(scale: f64) -> (Suite, Plan) {
+        let suite = builtin("demand-calibration").unwrap();
+        let mut request = request(Scale::Factor(scale));
+        request.parameters.insert("concurrency".to_owned(), 2);
+        let plan = plan(&suite, &request, &host(10_000)).unwrap();
+        (suite, plan)
+    }
+
+    /// A job as it ended on tmpfs.
+    fn ended(name: &str, real_s: f64, sleep_s: f64, fixed_s: f64) -> JobResult {
+        JobResult {
+            name: name.to_owned(),
+            real_s: Some(real_s),
+            sleep_s: Some(sleep_s),
+            pace_fixed_s: Some(fixed_s),
+            read_bytes: Some(6_000_000),
+            write_bytes: Some(4_000_000),
+            exit: Some(0),
+            ..Default::default()
+        }
+    }
+
     #[test]
     fn the_small_run_has_what_fits_and_what_its_cores_need() {
         let plan = sorts(0.1);
         let input = plan.input_bytes().0 as f64;
         // Four cores.
-        assert!((factor(&plan, 1 << 40) * input - 400e6).abs() < 1.0);
-        assert!((factor(&plan, 100_000_000) * input - 10e6).abs() < 1.0);
+        assert!((factor(&plan, Bytes(1 << 40)) * input - 400e6).abs() < 1.0);
+        assert!((factor(&plan, Bytes(100_000_000)) * input - 10e6).abs() < 1.0);
         let small = sorts(0.0001);
-        assert!((factor(&small, 1 << 40) - ROOM_SHARE).abs() < 1e-9);
+        assert!((factor(&small, Bytes(1 << 40)) - ROOM_SHARE).abs() < 1e-9);
     }
 
     #[test]
-    fn times_grow_with_what_jobs_move() {
+    fn a_pool_of_hundreds_is_known_by_a_few_that_fit() {
+        let (suite, mut small) = pool(0.05);
+        assert_eq!(small.jobs.len(), 750);
+        // The marts of all of them.
+        assert!(too_large(&small, Bytes::gib(32)).is_some());
+        few(&suite, &mut small);
+        let names: Vec<&str> = small.jobs.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names, ["model_1", "model_2", "model_3", "model_4"]);
+        assert_eq!(too_large(&small, Bytes::gib(5)), None);
+        let why = too_large(&small, Bytes::gib(3)).unwrap();
+        assert!(why.contains("of the 3.22 GB of memory"), "{why}");
+        let mut sorts = sorts(0.1);
+        let all = sorts.clone();
+        few(&builtin("large-sorts").unwrap(), &mut sorts);
+        assert_eq!(sorts, all);
+    }
+
+    #[test]
+    fn times_grow_with_what_jobs_move_but_for_what_their_steps_cost_anyhow() {
         let (plan, small) = (sorts(0.1), sorts(0.01));
         let mut result = RunResult::default();
         result.aggregate.mb_per_s = Some(900.0);
-        for (job, busy_s) in small.jobs.iter().zip([2.0, 0.1]) {
-            result.jobs.push(results::run::JobResult {
-                name: job.name.clone(),
-                real_s: Some(busy_s + 1.0),
-                sleep_s: Some(1.0),
-                exit: Some(0),
-                ..Default::default()
-            });
-        }
+        let names = small.jobs.iter().map(|job| job.name.as_str());
+        let ends = names.zip([(4.5, 1.0, 1.5), (1.8, 0.0, 1.5)]);
+        result.jobs = ends
+            .map(|(name, (real_s, sleep_s, fixed_s))| ended(name, real_s, sleep_s, fixed_s))
+            .collect();
         let ceiling = ceiling(&plan, &small, &result);
         assert_eq!(ceiling.mb_per_s, Some(900.0));
-        let real_s: Vec<(&str, f64)> = ceiling
-            .real_s
-            .iter()
-            .map(|(name, real_s)| (name.as_str(), *real_s))
+        // The other one hardly moved anything.
+        let of_job: Vec<&str> = ceiling.jobs.keys().map(String::as_str).collect();
+        assert_eq!(of_job, ["sort_1"]);
+        assert!((ceiling.jobs["sort_1"].at(100_000_000) - 21.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn jobs_that_were_left_out_are_like_those_of_their_entry() {
+        let ((suite, plan), (_, mut small)) = (pool(1.0), pool(0.05));
+        few(&suite, &mut small);
+        let mut result = RunResult::default();
+        let times = [2.0, 4.0, 3.0, 3.0];
+        let jobs = small.jobs.iter().zip(times);
+        result.jobs = jobs
+            .map(|(job, real_s)| ended(&job.name, real_s, 0.0, 0.0))
             .collect();
-        assert!(matches!(real_s[..], [("sort_1", real_s)] if (real_s - 20.0).abs() < 0.1));
+        result.jobs[1].exit = Some(2);
+        let jobs = ceiling(&plan, &small, &result).jobs;
+        assert!(!jobs.contains_key("model_2"), "it failed");
+        assert_eq!(jobs.len(), 749);
+        assert!((jobs["model_3"].at(10_000_000) - 3.0).abs() < 1e-9);
+        assert!((jobs["model_750"].at(20_000_000) - 16.0 / 3.0).abs() < 1e-9);
     }
 }

@@ -11,12 +11,12 @@ use base::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::suite::check::Check;
-use crate::suite::expand::{Choice, datasets, expand, rounded};
+use crate::suite::expand::{Choice, datasets, expand};
 use crate::suite::text::{Copies, Format, On, SuiteText};
 use crate::suite::validate::parameters;
 use crate::suite::{self, Suite, mix};
 
-pub use space::Space;
+pub use space::{Need, Space};
 
 /// What the user asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,18 +117,21 @@ pub enum Use {
     Work,
     /// Utility files.
     Util,
+    /// Run directories.
+    Runs,
 }
 
 impl FreeSpace {
-    /// How many times the input's bytes go there at the peak.
-    fn share(&self, space: Space) -> f64 {
-        let share = |what: &Use| match what {
-            Use::Data => 1.0,
+    /// What goes there at the peak.
+    fn need(&self, space: Space) -> Need {
+        let need = |what: &Use| match what {
+            Use::Data => Need::INPUT,
             Use::Output => space.output,
             Use::Work => space.work,
             Use::Util => space.util,
+            Use::Runs => space.runs,
         };
-        self.uses.iter().map(share).sum()
+        self.uses.iter().map(need).sum()
     }
 }
 
@@ -599,7 +602,10 @@ fn choose_scale(
             let room = host
                 .free
                 .iter()
-                .map(|space| 0.9 * space.free.0 as f64 / space.share(takes).max(1e-3))
+                .map(|space| {
+                    let need = space.need(takes);
+                    (0.9 * space.free.0 as f64 - need.fixed).max(0.0) / need.per_input.max(1e-3)
+                })
                 .fold(f64::INFINITY, f64::min)
                 * 0.98
                 / f64::from(request.lanes.max(1));
@@ -619,9 +625,7 @@ fn choose_scale(
 
 fn check_space(plan: &Plan, host: &HostFacts) -> Result<(), Error> {
     for space in &host.free {
-        let needed = Bytes(rounded(
-            plan.input_bytes().0 as f64 * space.share(plan.space),
-        ));
+        let needed = space.need(plan.space).at(plan.input_bytes());
         if needed.0 > space.free.0 / 10 * 9 {
             let directory = space.directory.clone();
             return Err(Error::Space {

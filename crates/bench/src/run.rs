@@ -230,6 +230,7 @@ pub fn run(
     if !run.journal.retry()? {
         return Err(failed("write events")(io::ErrorKind::StorageFull.into()));
     }
+    watcher.phase("adding up");
     let result = assemble_with(&run.directory, &config.thresholds)?;
     if !interrupted && config.only_stage {
         // Nothing ran: there is nothing to report.

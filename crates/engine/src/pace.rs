@@ -73,6 +73,8 @@ pub struct PaceUse {
     pub rows: f64,
     /// CPU time that the table says.
     pub owed: Duration,
+    /// Elapsed time of that which the table says of a step that moves nothing.
+    pub fixed: Duration,
     /// Elapsed time spent pacing.
     pub spent: Duration,
     /// CPU time that waiting stood in for.
@@ -177,7 +179,9 @@ impl Pace {
         // Who woke late did not compute meanwhile.
         let used = self.meter.cpu().saturating_sub(step.began);
         let stood_in = step.stood_in.min(step.owed.saturating_sub(used));
+        let threads = u32::try_from(step.threads).unwrap_or(u32::MAX);
         Some(PaceUse {
+            fixed: self.seconds(step.cost.s_per_step) / threads,
             kind: step.kind,
             bytes: step.bytes,
             rows: step.rows,

@@ -152,10 +152,9 @@ const gantt = figureElement => {
         + (job.cpu_s === undefined ? "" : `, ${duration(job.cpu_s)} of processor time`)),
       ...job.findings?.map(finding => make("p", { class: "bad" }, finding)) ?? [],
     ];
-    const at = job.steps.findIndex(step => step.start_s !== undefined && step.start_s <= time && time <= step.start_s + step.real_s);
-    const step = job.steps[at];
+    const step = job.steps.find(step => step.start_s !== undefined && step.start_s <= time && time <= step.start_s + step.real_s);
     if (step) {
-      lines.push(make("h5", {}, step.name, make("small", {}, `step ${at + 1} of ${job.steps.length}, ${duration(step.real_s)}, ${duration(step.cpu_s)} of processor time`)));
+      lines.push(make("h5", {}, step.name, make("small", {}, `step ${step.number} of ${job.steps_in_all}, ${duration(step.real_s)}, ${duration(step.cpu_s)} of processor time`)));
       for (const [channel, read, written] of step.bytes) {
         lines.push(keyed(channel, CHANNEL[channel] ?? channel, `${bytesText(read)} read, ${bytesText(written)} written`));
       }

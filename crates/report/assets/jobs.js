@@ -17,9 +17,9 @@ const jobDetails = index => {
   const names = [...new Set(job.steps.flatMap(step => step.bytes.map(([name]) => name)))];
   const channels = Object.keys(CHANNEL).filter(name => names.includes(name));
   const number = (value, text = figure(value)) => make("td", { class: "n" }, text);
-  const row = (step, at) => {
+  const row = step => {
     const moved = Object.fromEntries(step.bytes.map(([name, read, written]) => [name, [read, written]]));
-    return make("tr", {}, number(at, String(at + 1)), make("th", { scope: "row" }, step.name),
+    return make("tr", {}, number(0, step.number), make("th", { scope: "row" }, step.name),
       number(step.start_s, step.start_s === undefined ? "–" : clock(step.start_s, 1)), number(step.real_s), number(step.cpu_s),
       number(0, step.real_s > 0 ? (step.cpu_s / step.real_s).toFixed(2) : "–"), number(0, step.memory_bytes === undefined ? "–" : bytesText(step.memory_bytes)),
       number(0, step.read_rows === undefined ? "–" : whole(step.read_rows)),

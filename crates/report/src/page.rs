@@ -6,6 +6,7 @@
 mod audit;
 mod cards;
 mod comparison;
+mod condensed;
 mod facts;
 mod jobs;
 mod latency;
@@ -26,12 +27,12 @@ use results::audit::NodeAudit;
 use results::compare::Comparison;
 use results::matrix::{Analysis, tables as series_tables};
 use results::node::NodeRecord;
-use results::run::{self, Event, RunDirectory, RunPlan, RunResult};
+use results::run::{self, Event, RunDirectory, RunPlan, RunResult, name_in_batch};
 use results::sample::Sample;
-use results::step::StepRecord;
 use results::table::Table;
 use serde::Serialize;
 
+pub use condensed::{StepLine, condensed};
 use latency::Latencies;
 use panels::Panel;
 use series::Bins;
@@ -46,8 +47,8 @@ pub struct Run {
     pub result: RunResult,
     /// What happened.
     pub events: Vec<Event>,
-    /// Finished steps by job, as the figures name it.
-    pub steps: BTreeMap<String, Vec<StepRecord>>,
+    /// Finished steps by job and batch, few enough for a page.
+    pub steps: BTreeMap<String, Vec<StepLine>>,
     /// Samples by node; none if nothing was sampled.
     pub samples: BTreeMap<String, Vec<Sample>>,
     /// What the nodes are that were sampled.
@@ -62,7 +63,9 @@ impl Run {
         let plan = directory.plan()?;
         let mut steps = BTreeMap::new();
         for job in &result.jobs {
-            steps.insert(job.name.clone(), directory.steps(&job.name)?);
+            let name = name_in_batch(&job.name, job.batch);
+            let lines = condensed(directory.steps(&name)?, result.jobs.len());
+            steps.insert(name, lines);
         }
         let (mut samples, mut nodes) = (BTreeMap::new(), Vec::new());
         for node in directory.nodes()? {

@@ -295,6 +295,10 @@ fn job_result(
             .pacing
             .as_ref()
             .map(|_| steps.iter().filter_map(|step| step.pace_s).sum()),
+        pace_fixed_s: plan
+            .pacing
+            .as_ref()
+            .and_then(|_| steps.iter().map(|step| step.pace_fixed_s).sum()),
         stood_in_s,
         system_s: finished.and_then(|event| event.system_s),
         exit: finished.and_then(|event| event.exit),

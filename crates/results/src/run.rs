@@ -185,9 +185,27 @@ pub struct Ceiling {
     /// Bytes moved over the elapsed time of all jobs on tmpfs, MB/s (10^6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
-    /// Elapsed time by job on tmpfs at the run's scale, seconds.
+    /// What jobs took on tmpfs; runs of earlier versions tell nothing of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub real_s: BTreeMap<String, f64>,
+    pub jobs: BTreeMap<String, Alone>,
+}
+
+/// What a job took on tmpfs, thinking apart.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Alone {
+    /// Elapsed time that it takes however little it moves, since its pace says so, seconds.
+    pub fixed_s: f64,
+    /// Elapsed time beyond that, seconds.
+    pub moving_s: f64,
+    /// Bytes that it read and wrote over all channels meanwhile.
+    pub bytes: u64,
+}
+
+impl Alone {
+    /// What it would take for so many bytes, seconds.
+    pub fn at(&self, bytes: u64) -> f64 {
+        self.fixed_s + self.moving_s * bytes as f64 / self.bytes as f64
+    }
 }
 
 /// A job as planned.
@@ -685,6 +703,9 @@ pub struct JobResult {
     /// Elapsed time that steps spent to keep their pace, seconds; absent without a pace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace_s: Option<f64>,
+    /// The part of their pace that steps keep however little they move, seconds; absent if they do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace_fixed_s: Option<f64>,
     /// CPU time that waiting stood in for, seconds; absent unless steps keep their pace by waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stood_in_s: Option<f64>,
@@ -750,6 +771,7 @@ impl JobResult {
             user_s: None,
             system_s: None,
             pace_s: None,
+            pace_fixed_s: None,
             stood_in_s: None,
             exit: None,
             verified: None,

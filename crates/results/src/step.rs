@@ -49,6 +49,10 @@ pub struct StepRecord {
     /// Elapsed time spent so that the step keeps its pace, seconds; part of `real_s`. Absent without a pace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace_s: Option<f64>,
+    /// Elapsed time that the pace says of such a step if it moves nothing, seconds; part of `real_s`. Absent
+    /// without a pace, and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace_fixed_s: Option<f64>,
     /// CPU time that the step would have spent had it kept its pace by computing, seconds: with
     /// `--pace-by sleep` more than `user_s` and `system_s`, else the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -111,6 +111,7 @@ pub fn run(
     if !led.journal.retry()? {
         return Err(failed("write events")(io::ErrorKind::StorageFull.into()));
     }
+    watcher.phase("adding up");
     let result = assemble_with(&led.directory, &config.thresholds)?;
     if !interrupted {
         led.directory.write_result(&result)?;

@@ -146,22 +146,37 @@ pub enum On {
     Local,
 }
 
-/// Bytes at the peak, as multiples of the staged input; they grow in proportion to some parameters.
+/// Bytes at the peak: multiples of the staged input, and what does not grow with it, such as the pages that the smallest
+/// files have. Both grow in proportion to some parameters.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpaceText {
     /// Permanent outputs.
     pub output: f64,
+    /// Those at any scale.
+    #[serde(deserialize_with = "size")]
+    pub output_fixed: Bytes,
     /// Values of parameters for which that is so.
     pub output_at: BTreeMap<Spanned<String>, u64>,
     /// WORK.
     pub work: f64,
+    /// That at any scale.
+    #[serde(deserialize_with = "size")]
+    pub work_fixed: Bytes,
     /// Values of parameters for which that is so.
     pub work_at: BTreeMap<Spanned<String>, u64>,
     /// Utility files.
     pub util: f64,
+    /// Those at any scale.
+    #[serde(deserialize_with = "size")]
+    pub util_fixed: Bytes,
     /// Values of parameters for which that is so.
     pub util_at: BTreeMap<Spanned<String>, u64>,
+    /// Logs and records in the run directory, at any scale.
+    #[serde(deserialize_with = "size")]
+    pub runs_fixed: Bytes,
+    /// Values of parameters for which that is so.
+    pub runs_at: BTreeMap<Spanned<String>, u64>,
 }
 
 /// Something that a run may choose: a whole number.
@@ -429,9 +444,12 @@ const fn one() -> f64 {
 }
 
 fn some_size<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
+    size(deserializer).map(Some)
+}
+
+fn size<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let size = parse_size(&text).ok_or_else(|| {
+    parse_size(&text).ok_or_else(|| {
         serde::de::Error::custom(format!("{text:?} is not a size; write 640M or 2G"))
-    })?;
-    Ok(Some(size))
+    })
 }

@@ -148,10 +148,15 @@ impl Found {
     fn space(&mut self, text: &SuiteText, space: &SpaceText) {
         let parts = [space.output, space.work, space.util];
         if parts.iter().any(|part| !(0.0..=1e6).contains(part)) {
-            let message = "[space]: multiples of the input from 0 are needed";
+            let message = "[space]: multiples of the input from 0 are needed; bytes at any scale are output_fixed and so on";
             self.add(text.name.span(), message);
         }
-        let at = [&space.output_at, &space.work_at, &space.util_at];
+        let at = [
+            &space.output_at,
+            &space.work_at,
+            &space.util_at,
+            &space.runs_at,
+        ];
         for (name, value) in at.into_iter().flatten() {
             if !text.parameters.contains_key(name.get_ref()) {
                 let message = format!(

@@ -148,6 +148,8 @@ fn a_threaded_step_spends_on_several_threads_what_one_would() {
     near(done.owed, ms(500));
     near(meter.burnt(), ms(500));
     near(done.spent, ms(250));
+    // Half of 0.5 s, on two threads.
+    near(done.fixed, ms(125));
     assert!(meter.burnt.lock().unwrap().iter().all(|one| one.1 == 2));
     pace.begin("DATA", 2);
     assert_eq!(pace.threads(8), 1);

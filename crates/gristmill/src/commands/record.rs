@@ -39,6 +39,7 @@ pub fn step_record(step: &StepSummary, report: &Report) -> StepRecord {
         block_output: Some(usage.block_output),
         sleep_s: Some(usage.slept.as_secs_f64()),
         pace_s: step.pace.as_ref().map(|pace| pace.spent.as_secs_f64()),
+        pace_fixed_s: step.pace.as_ref().map(|pace| pace.fixed.as_secs_f64()),
         pace_cpu_s: step
             .pace
             .as_ref()

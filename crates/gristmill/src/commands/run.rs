@@ -84,6 +84,9 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
         }
         if index == 1 || !matches!(rung, Rung::Same) {
             ceiling = ceiling::measure(args, &suite, &of_ceiling, &config, &stop)?;
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Exit::Interrupted);
+            }
         }
         config.ceiling.clone_from(&ceiling);
         let mut view = View::new();
@@ -478,6 +481,7 @@ fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>>
         (&directories.util, Use::Util, 0),
         (&directories.output, Use::Output, 0),
         (&directories.work, Use::Work, 0),
+        (&directories.runs, Use::Runs, 0),
     ];
     for (directory, what, staged) in uses {
         let there = existing(directory);

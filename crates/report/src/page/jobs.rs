@@ -1,12 +1,11 @@
 //! Jobs: their bars on the time axis and their rows in the table.
 
-use results::run::{EventKind, JobPlan, JobResult};
-use results::step::StepRecord;
+use results::run::{EventKind, JobPlan, JobResult, name_in_batch};
 use serde::Serialize;
 
-use super::Run;
 use super::number::rounded;
 use super::timeline::Timeline;
+use super::{Run, StepLine};
 
 /// A job on the time axis, with what a look at it shows.
 #[derive(Debug, Serialize)]
@@ -31,6 +30,8 @@ pub(super) struct Bar {
     /// Launched so long after it was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     late_s: Option<f64>,
+    /// How many steps it has.
+    steps_in_all: usize,
     steps: Vec<Step>,
 }
 
@@ -75,10 +76,11 @@ impl State {
     }
 }
 
-/// A step of a job on the time axis.
+/// A step of a job on the time axis, or neighbouring ones together.
 #[derive(Debug, Serialize)]
 struct Step {
     name: String,
+    number: String,
     /// Seconds since the first launch; absent if the launch is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     start_s: Option<f64>,
@@ -115,14 +117,9 @@ pub(super) fn bars(run: &Run, timeline: &Timeline) -> Vec<Bar> {
         .collect()
 }
 
-/// The plan of a job; later batches have its number behind the name.
+/// The plan of a job, which every batch has.
 fn plan<'a>(run: &'a Run, job: &JobResult) -> Option<&'a JobPlan> {
-    let suffix = format!("@{}", job.batch);
-    let name = match job.batch {
-        0 | 1 => &job.name,
-        _ => job.name.strip_suffix(&suffix).unwrap_or(&job.name),
-    };
-    run.plan.jobs.iter().find(|plan| plan.name == name)
+    run.plan.jobs.iter().find(|plan| plan.name == job.name)
 }
 
 /// What went wrong with a job, a sentence each.
@@ -131,16 +128,19 @@ fn findings(job: &JobResult) -> Vec<String> {
 }
 
 fn bar(run: &Run, timeline: &Timeline, job: &JobResult) -> Bar {
-    let launch = run.events.iter().find(|event| {
-        event.event == EventKind::JobLaunched && event.job.as_ref() == Some(&job.name)
-    });
+    let name = name_in_batch(&job.name, job.batch);
+    let launch = run
+        .events
+        .iter()
+        .find(|event| event.event == EventKind::JobLaunched && event.job.as_ref() == Some(&name));
     let start_s = job
         .launched_s
         .or_else(|| launch.map(|event| event.at_s - timeline.origin_s));
     let end_s = start_s.zip(job.real_s).map(|(start, real)| start + real);
-    let steps = run.steps.get(&job.name).map_or(&[][..], Vec::as_slice);
+    let steps = run.steps.get(&name).map_or(&[][..], Vec::as_slice);
     // Steps know the wall clock only: they are placed by the launch, within the job.
-    let place = |step: &StepRecord| {
+    let place = |line: &StepLine| {
+        let step = &line.record;
         let (start, launch) = start_s.zip(launch)?;
         let last = end_s.unwrap_or(timeline.end_s);
         let end = (start + step.ended_unix_s? - launch.unix_s).clamp(start, last.max(start));
@@ -158,10 +158,8 @@ fn bar(run: &Run, timeline: &Timeline, job: &JobResult) -> Bar {
         findings: findings(job),
         cpu_s: job.user_s.zip(job.system_s).map(|(u, s)| rounded(u + s)),
         late_s: job.late_s.map(rounded),
-        steps: steps
-            .iter()
-            .map(|record| step(record, place(record)))
-            .collect(),
+        steps_in_all: steps.iter().map(|line| line.count).sum(),
+        steps: steps.iter().map(|line| step(line, place(line))).collect(),
     }
 }
 
@@ -169,13 +167,11 @@ fn rounded_to_ms(seconds: f64) -> f64 {
     (seconds * 1e3).round() / 1e3
 }
 
-fn step(record: &StepRecord, start_s: Option<f64>) -> Step {
-    let name = match record.kind.as_str() {
-        "proc" => format!("PROC {}", record.name),
-        _ => record.name.clone(),
-    };
+fn step(line: &StepLine, start_s: Option<f64>) -> Step {
+    let record = &line.record;
     Step {
-        name,
+        name: line.name(),
+        number: line.number(),
         start_s,
         real_s: rounded(record.real_s),
         cpu_s: rounded(record.cpu_s()),

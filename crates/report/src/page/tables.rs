@@ -7,6 +7,7 @@ use results::step::OperationRecord;
 use serde::Serialize;
 
 use super::Run;
+use super::condensed::add_operation;
 use super::latency::Latencies;
 use super::number::{clock, count, duration, figure, percent, short};
 use super::panels::{CHANNELS, Panel, Series};
@@ -198,15 +199,11 @@ pub(super) struct OperationRow {
 
 pub(super) fn operations(run: &Run) -> Vec<OperationRow> {
     let mut totals: BTreeMap<(&String, &String), OperationRecord> = BTreeMap::new();
-    let channels = run.steps.values().flatten().flat_map(|step| &step.channels);
+    let steps = run.steps.values().flatten();
+    let channels = steps.flat_map(|line| &line.record.channels);
     for (name, figures) in channels {
         for (operation, record) in &figures.operations {
-            let total = totals.entry((name, operation)).or_default();
-            total.count += record.count;
-            total.errors += record.errors;
-            total.bytes += record.bytes;
-            total.total_s += record.total_s;
-            total.latency_max_us = total.latency_max_us.max(record.latency_max_us);
+            add_operation(totals.entry((name, operation)).or_default(), record);
         }
     }
     totals

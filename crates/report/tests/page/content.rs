@@ -44,14 +44,15 @@ fn nothing_in_a_run_breaks_out_of_its_place() {
         .channels
         .insert(hostile.clone(), ChannelResult::default());
     let mut steps = run.steps.remove("sort_0001").expect("steps of a job");
-    steps[0].name.clone_from(&hostile);
+    steps[0].record.name.clone_from(&hostile);
     let channel = steps[0]
+        .record
         .channels
         .values()
         .next()
         .expect("a channel")
         .clone();
-    steps[0].channels.insert(hostile.clone(), channel);
+    steps[0].record.channels.insert(hostile.clone(), channel);
     run.steps.insert(hostile.clone(), steps);
     let samples = run.samples.values_mut().next().expect("samples of a node");
     samples[0].observed.insert(hostile.clone(), 1.0);
@@ -122,6 +123,46 @@ fn a_run_without_samples_says_so_and_shows_the_rest() {
             browser.run("document.querySelectorAll('#job-table tbody tr').length"),
             33
         );
+    });
+}
+
+/// A job of the second batch has steps of its own, though it has the name of the first's.
+#[test]
+fn each_batch_shows_its_own_steps() {
+    let mut run = synthetic::run(2, 60);
+    let first = run.result.jobs[0].name.clone();
+    let other = std::mem::replace(&mut run.result.jobs[1].name, first.clone());
+    run.result.jobs[1].batch = 2;
+    let name = format!("{first}@2");
+    for event in &mut run.events {
+        if event.job.as_ref() == Some(&other) {
+            event.job = Some(name.clone());
+        }
+    }
+    let mut steps = run.steps.remove(&other).expect("its steps");
+    steps[0].record.name = "OFBATCH2".to_owned();
+    run.steps.insert(name, steps);
+    let text = page::run(&run);
+    assert_eq!(text.matches("OFBATCH2").count(), 1);
+    let ends: Vec<f64> = run
+        .result
+        .jobs
+        .iter()
+        .map(|job| job.launched_s.unwrap_or_default() + job.real_s.unwrap_or_default())
+        .collect();
+    crate::check(&run, (1280, 900), "light", |browser| {
+        for (place, end) in ends.iter().enumerate() {
+            let jobs = "JSON.parse(document.getElementById('data').textContent).jobs";
+            let ends = "steps.map(step => step.start_s + step.real_s)";
+            let last = browser.run(&format!(
+                "(({{ steps }}) => Math.max(...{ends}))({jobs}[{place}])"
+            ));
+            let last = last.as_f64().expect("a time");
+            assert!(
+                (last - end).abs() < 0.5,
+                "job {place}: {last} s, it ended at {end} s"
+            );
+        }
     });
 }
 

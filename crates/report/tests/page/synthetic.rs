@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use report::page::Run;
+use report::page::{Run, condensed};
 use results::audit::NodeAudit;
 use results::node::NodeRecord;
 use results::run::{Event, RunPlan, RunResult};
@@ -81,7 +81,10 @@ pub fn run(jobs: usize, seconds: usize) -> Run {
         events.push(event(10.0 + offset, "job_launched", &json!({"job": name})));
         steps.insert(
             name,
-            of_job(&mut dice, STARTED + 10.0 + offset, real, (read, written)),
+            condensed(
+                of_job(&mut dice, STARTED + 10.0 + offset, real, (read, written)),
+                jobs,
+            ),
         );
     }
     events.push(event(

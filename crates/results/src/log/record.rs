@@ -26,6 +26,7 @@ pub fn step_record(step: &LogStep, unix_s: &dyn Fn(&str) -> Option<f64>) -> Opti
         block_output: used.block_output,
         sleep_s: None,
         pace_s: None,
+        pace_fixed_s: None,
         pace_cpu_s: None,
         channels: std::collections::BTreeMap::new(),
         observations_read: step.observations_read,

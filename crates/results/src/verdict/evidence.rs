@@ -308,9 +308,14 @@ fn elongation(facts: &Facts<'_>) -> Measured {
     let Some(ceiling) = &facts.plan.ceiling else {
         return Measured::absent("what the jobs take on tmpfs was not measured");
     };
+    // What programs wait for of their own accord is no part of either.
     let pairs = facts.jobs.iter().filter_map(|job| {
-        let alone = ceiling.real_s.get(&job.name)?;
-        Some((job.real_s?, *alone))
+        let alone = ceiling.jobs.get(&job.name)?;
+        let moved = job.read_bytes? + job.write_bytes?;
+        Some((
+            job.real_s? - job.sleep_s.unwrap_or_default(),
+            alone.at(moved),
+        ))
     });
     let (here, alone) = pairs.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     if alone <= 0.0 {

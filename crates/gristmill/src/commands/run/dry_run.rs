@@ -6,7 +6,6 @@ use std::path::Path;
 use base::units::Bytes;
 use bench::plan::{Plan, PlannedJob};
 use bench::run::{Directories, Pace};
-use bench::suite::expand::rounded;
 
 /// The plan as text, for `--dry-run`.
 pub fn describe(
@@ -16,7 +15,6 @@ pub fn describe(
     sas: Option<&Path>,
 ) -> String {
     let input = plan.input_bytes();
-    let peak = |share: f64| Bytes(rounded(input.0 as f64 * share));
     let at = |name: &str, path: &Path, bytes: Bytes, when: &str| {
         format!("  {name:<7} {}  {bytes}{when}", path.display())
     };
@@ -44,20 +42,26 @@ pub fn describe(
         at(
             "util",
             &directories.util,
-            peak(plan.space.util),
+            plan.space.util.at(input),
             " at the peak",
         ),
         at(
             "output",
             &directories.output,
-            peak(plan.space.output),
+            plan.space.output.at(input),
             " at the peak",
         ),
         at(
             "work",
             &directories.work,
-            peak(plan.space.work),
+            plan.space.work.at(input),
             " at the peak",
+        ),
+        at(
+            "runs",
+            &directories.runs,
+            plan.space.runs.at(input),
+            " of logs and records",
         ),
     ];
     lines.push(match (sas, pace) {

@@ -60,6 +60,7 @@ fn plan() -> RunPlan {
 fn job() -> JobResult {
     JobResult {
         pace_s: None,
+        pace_fixed_s: None,
         stood_in_s: None,
         name: "j".to_owned(),
         batch: 1,
@@ -327,6 +328,35 @@ fn near_the_ceiling_of_the_engine_a_low_throughput_is_not_the_storages() {
         "{}",
         verdict.reason
     );
+}
+
+/// 10 s in all on tmpfs for 100 MB, of which 2 s are there whatever moves; here 250 MB in 33 s, 3 of them thinking.
+#[test]
+fn elongation_is_elapsed_time_without_thinking_over_that_on_tmpfs_for_as_many_bytes() {
+    let alone = crate::run::Alone {
+        fixed_s: 2.0,
+        moving_s: 8.0,
+        bytes: 100_000_000,
+    };
+    let limited = RunPlan {
+        ceiling: Some(crate::run::Ceiling {
+            jobs: BTreeMap::from([("j".to_owned(), alone)]),
+            ..Default::default()
+        }),
+        ..plan()
+    };
+    let job = JobResult {
+        real_s: Some(33.0),
+        sleep_s: Some(3.0),
+        read_bytes: Some(200_000_000),
+        write_bytes: Some(50_000_000),
+        ..job()
+    };
+    let verdict = verdict(&limited, &[job], &aggregate(), &[], &[]);
+    let requirements = verdict.requirements.iter();
+    let mut found = requirements.filter(|one| one.id == "elongation");
+    let value = found.next().unwrap().value.unwrap();
+    assert!((value - 30.0 / 22.0).abs() < 1e-9, "{value}");
 }
 
 #[test]
