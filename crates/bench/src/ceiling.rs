@@ -1,19 +1,26 @@
-//! What the jobs of a run do where storage does not hold them back: from a small run of the same jobs on
-//! tmpfs. Near it, a run shows the engine and not the storage.
+//! What the jobs of a run do where storage does not hold them back: from small runs of the same jobs on tmpfs.
+//! Near it, a run shows the engine and not the storage.
+//!
+//! All jobs at once tell what the engine can move. What a job takes for itself is told by one job of each kind,
+//! one after the other: times of jobs that wait for processors do not grow with their data. Jobs of a pool are
+//! alike and always as many, so that they tell both at once.
 
 use std::collections::BTreeMap;
 
 use base::units::Bytes;
-use results::run::{Alone, Ceiling, JobResult, RunResult};
+use results::run::{Alone, JobResult, RunResult};
 
-use crate::plan::{Need, Plan};
+use crate::plan::{Need, Plan, PlannedJob};
 use crate::suite::Suite;
 use crate::suite::text::Rule;
 
-/// Input of the small run for each core, bytes.
+/// Input of all jobs at once for each core, bytes.
 const INPUT_PER_CORE: f64 = 100e6;
 
-/// The input of the small run takes no more than this share of what is free on tmpfs, and of the run's.
+/// Input of one job of each kind after the other, bytes.
+const INPUT_ALONE: f64 = 300e6;
+
+/// The input of a small run takes no more than this share of what is free on tmpfs, and of the run's.
 const ROOM_SHARE: f64 = 0.1;
 
 /// All files of the small run together take no more than this share of what is free.
@@ -25,23 +32,68 @@ const ROUNDS: usize = 2;
 /// Shorter jobs say more of starting a process than of their work: nothing is made of their times.
 const MOVING_S_MIN: f64 = 0.4;
 
-/// How much smaller than a run its small run on a tmpfs with so many bytes free is: a factor on scale and
-/// times, above 0 and below 1.
-pub fn factor(plan: &Plan, free: Bytes) -> f64 {
-    let input = plan.input_bytes().0.max(1) as f64;
-    let room = ROOM_SHARE * (free.0 as f64).min(input);
-    (INPUT_PER_CORE * f64::from(plan.cores)).min(room) / input
+/// How jobs run on tmpfs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// As many at once as in the run.
+    AtOnce,
+    /// One of each kind, one after the other.
+    Alone,
 }
 
-/// Leaves a small run what it takes to know the jobs: those of a pool, in which the next starts when one ends,
-/// are alike, and there may be hundreds.
-pub fn few(suite: &Suite, small: &mut Plan) {
+impl How {
+    /// How much smaller than a run its small run on a tmpfs with so many bytes free is: a factor on scale and
+    /// times, above 0 and below 1.
+    pub fn factor(self, plan: &Plan, free: Bytes) -> f64 {
+        let input = plan.input_bytes().0.max(1) as f64;
+        let room = ROOM_SHARE * (free.0 as f64).min(input);
+        let wanted = match self {
+            Self::AtOnce => INPUT_PER_CORE * f64::from(plan.cores),
+            Self::Alone => INPUT_ALONE,
+        };
+        wanted.min(room) / input
+    }
+
+    /// Leaves a small run the jobs that it takes.
+    pub fn choose(self, suite: &Suite, small: &mut Plan) {
+        match self {
+            Self::AtOnce if is_pool(suite) => few(small),
+            Self::AtOnce => {}
+            Self::Alone => one_of_each(small),
+        }
+    }
+}
+
+/// Whether the next job starts when one ends: its jobs are alike.
+pub fn is_pool(suite: &Suite) -> bool {
+    *suite.text.launch.rule.get_ref() == Rule::Pool
+}
+
+/// Jobs of one kind have one program and read data that are made alike.
+fn kind(plan: &Plan, job: &PlannedJob) -> (usize, Vec<usize>) {
+    let inputs = job.inputs.iter().filter_map(|at| plan.datasets.get(*at));
+    (job.entry, inputs.map(|dataset| dataset.entry).collect())
+}
+
+fn one_of_each(small: &mut Plan) {
+    let mut names = BTreeMap::new();
+    for job in &small.jobs {
+        let name = names.entry(kind(small, job));
+        name.or_insert_with(|| job.name.clone());
+    }
+    let names: Vec<String> = names.into_values().collect();
+    small.retain_jobs(|job| names.contains(&job.name));
+    small.concurrency = Some(1);
+    for job in &mut small.jobs {
+        job.offset_s = 0.0;
+    }
+}
+
+/// Of a pool there may be hundreds.
+fn few(small: &mut Plan) {
     let Some(at_once) = small.concurrency else {
         return;
     };
-    if *suite.text.launch.rule.get_ref() != Rule::Pool {
-        return;
-    }
     let mut of_entry: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for job in &small.jobs {
         let names = of_entry.entry(job.entry).or_default();
@@ -71,15 +123,15 @@ pub fn too_large(small: &Plan, free: Bytes) -> Option<String> {
         .then(|| format!("its files would take {need} of the {free} of memory that may be used"))
 }
 
-/// What a small run tells of a run: the throughput of all jobs, and what each of them takes for what it moves.
-/// A job that it left out is like those of its entry.
-pub fn ceiling(plan: &Plan, small: &Plan, result: &RunResult) -> Ceiling {
+/// What a small run tells of the jobs of a run: what each takes for what it moves. A job that it left out is like
+/// those of its kind.
+pub fn times(plan: &Plan, small: &Plan, result: &RunResult) -> BTreeMap<String, Alone> {
     let mut of_job: BTreeMap<&str, Alone> = BTreeMap::new();
-    let mut of_entry: BTreeMap<usize, Vec<Alone>> = BTreeMap::new();
+    let mut of_kind: BTreeMap<_, Vec<Alone>> = BTreeMap::new();
     for (job, result) in small.jobs.iter().zip(&result.jobs) {
-        if let Some(alone) = alone(result) {
+        if let Some(alone) = alone(result, small.inputs_of(job)) {
             of_job.insert(&job.name, alone);
-            of_entry.entry(job.entry).or_default().push(alone);
+            of_kind.entry(kind(small, job)).or_default().push(alone);
         }
     }
     let jobs = plan.jobs.iter().filter_map(|job| {
@@ -87,25 +139,23 @@ pub fn ceiling(plan: &Plan, small: &Plan, result: &RunResult) -> Ceiling {
         let alone = match of_job.get(job.name.as_str()) {
             Some(alone) => *alone,
             None if ran => return None,
-            None => mean(of_entry.get(&job.entry)?),
+            None => mean(of_kind.get(&kind(plan, job))?),
         };
         Some((job.name.clone(), alone))
     });
-    Ceiling {
-        mb_per_s: result.aggregate.mb_per_s,
-        jobs: jobs.collect(),
-    }
+    jobs.collect()
 }
 
-fn alone(job: &JobResult) -> Option<Alone> {
+/// A licensed SAS does not tell what it moves: its inputs stand for that.
+fn alone(job: &JobResult, inputs: Bytes) -> Option<Alone> {
     let busy_s = job.real_s? - job.sleep_s.unwrap_or_default();
     let fixed_s = job.pace_fixed_s.unwrap_or_default();
     let alone = Alone {
         fixed_s,
         moving_s: busy_s - fixed_s,
-        bytes: job.read_bytes? + job.write_bytes?,
+        bytes: job.moved_bytes().unwrap_or(inputs.0),
     };
-    let says = job.exit == Some(0) && alone.bytes > 0 && alone.moving_s >= MOVING_S_MIN;
+    let says = matches!(job.exit, Some(0 | 1)) && alone.bytes > 0 && alone.moving_s >= MOVING_S_MIN;
     says.then_some(alone)
 }
 
@@ -157,10 +207,13 @@ mod tests {
         let plan = sorts(0.1);
         let input = plan.input_bytes().0 as f64;
         // Four cores.
-        assert!((factor(&plan, Bytes(1 << 40)) * input - 400e6).abs() < 1.0);
-        assert!((factor(&plan, Bytes(100_000_000)) * input - 10e6).abs() < 1.0);
+        let factor = |plan: &Plan, free: u64| How::AtOnce.factor(plan, Bytes(free));
+        assert!((factor(&plan, 1 << 40) * input - 400e6).abs() < 1.0);
+        assert!((factor(&plan, 100_000_000) * input - 10e6).abs() < 1.0);
+        let alone = How::Alone.factor(&plan, Bytes(1 << 40));
+        assert!((alone * input - 300e6).abs() < 1.0);
         let small = sorts(0.0001);
-        assert!((factor(&small, Bytes(1 << 40)) - ROOM_SHARE).abs() < 1e-9);
+        assert!((factor(&small, 1 << 40) - ROOM_SHARE).abs() < 1e-9);
     }
 
     #[test]
@@ -169,7 +222,7 @@ mod tests {
         assert_eq!(small.jobs.len(), 750);
         // The marts of all of them.
         assert!(too_large(&small, Bytes::gib(32)).is_some());
-        few(&suite, &mut small);
+        How::AtOnce.choose(&suite, &mut small);
         let names: Vec<&str> = small.jobs.iter().map(|job| job.name.as_str()).collect();
         assert_eq!(names, ["model_1", "model_2", "model_3", "model_4"]);
         assert_eq!(too_large(&small, Bytes::gib(5)), None);
@@ -177,7 +230,7 @@ mod tests {
         assert!(why.contains("of the 3.22 GB of memory"), "{why}");
         let mut sorts = sorts(0.1);
         let all = sorts.clone();
-        few(&builtin("large-sorts").unwrap(), &mut sorts);
+        How::AtOnce.choose(&builtin("large-sorts").unwrap(), &mut sorts);
         assert_eq!(sorts, all);
     }
 
@@ -185,35 +238,62 @@ mod tests {
     fn times_grow_with_what_jobs_move_but_for_what_their_steps_cost_anyhow() {
         let (plan, small) = (sorts(0.1), sorts(0.01));
         let mut result = RunResult::default();
-        result.aggregate.mb_per_s = Some(900.0);
         let names = small.jobs.iter().map(|job| job.name.as_str());
         let ends = names.zip([(4.5, 1.0, 1.5), (1.8, 0.0, 1.5)]);
         result.jobs = ends
             .map(|(name, (real_s, sleep_s, fixed_s))| ended(name, real_s, sleep_s, fixed_s))
             .collect();
-        let ceiling = ceiling(&plan, &small, &result);
-        assert_eq!(ceiling.mb_per_s, Some(900.0));
+        let jobs = times(&plan, &small, &result);
         // The other one hardly moved anything.
-        let of_job: Vec<&str> = ceiling.jobs.keys().map(String::as_str).collect();
+        let of_job: Vec<&str> = jobs.keys().map(String::as_str).collect();
         assert_eq!(of_job, ["sort_1"]);
-        assert!((ceiling.jobs["sort_1"].at(100_000_000) - 21.5).abs() < 1e-9);
+        assert!((jobs["sort_1"].at(100_000_000) - 21.5).abs() < 1e-9);
     }
 
     #[test]
-    fn jobs_that_were_left_out_are_like_those_of_their_entry() {
+    fn jobs_that_were_left_out_are_like_those_of_their_kind() {
         let ((suite, plan), (_, mut small)) = (pool(1.0), pool(0.05));
-        few(&suite, &mut small);
+        How::AtOnce.choose(&suite, &mut small);
         let mut result = RunResult::default();
-        let times = [2.0, 4.0, 3.0, 3.0];
-        let jobs = small.jobs.iter().zip(times);
+        let took = [2.0, 4.0, 3.0, 3.0];
+        let jobs = small.jobs.iter().zip(took);
         result.jobs = jobs
             .map(|(job, real_s)| ended(&job.name, real_s, 0.0, 0.0))
             .collect();
         result.jobs[1].exit = Some(2);
-        let jobs = ceiling(&plan, &small, &result).jobs;
+        let jobs = times(&plan, &small, &result);
         assert!(!jobs.contains_key("model_2"), "it failed");
         assert_eq!(jobs.len(), 749);
         assert!((jobs["model_3"].at(10_000_000) - 3.0).abs() < 1e-9);
         assert!((jobs["model_750"].at(20_000_000) - 16.0 / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_job_of_each_kind_runs_alone_at_once() {
+        let suite = builtin("multiuser").unwrap();
+        let mut small = plan(&suite, &request(Scale::Factor(0.001)), &host(10_000)).unwrap();
+        let all = small.jobs.clone();
+        let whole = small.clone();
+        How::Alone.choose(&suite, &mut small);
+        assert_eq!((all.len(), small.concurrency), (33, Some(1)));
+        assert!(
+            small
+                .jobs
+                .iter()
+                .all(|job| job.offset_s == 0.0 && job.follows.is_none())
+        );
+        let kinds: Vec<_> = small.jobs.iter().map(|job| kind(&small, job)).collect();
+        let mut distinct = kinds.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(kinds.len(), distinct.len());
+        let all = all.iter().map(|job| kind(&whole, job));
+        assert!(all.clone().all(|kind| kinds.contains(&kind)), "{kinds:?}");
+        let programs: Vec<usize> = all.map(|kind| kind.0).collect();
+        assert!(
+            programs
+                .iter()
+                .all(|entry| kinds.iter().any(|kind| kind.0 == *entry))
+        );
     }
 }

@@ -197,7 +197,7 @@ pub struct Alone {
     pub fixed_s: f64,
     /// Elapsed time beyond that, seconds.
     pub moving_s: f64,
-    /// Bytes that it read and wrote over all channels meanwhile.
+    /// Bytes that it read and wrote over all channels meanwhile, or those of its inputs where that is not known.
     pub bytes: u64,
 }
 
@@ -761,6 +761,11 @@ pub struct JobResult {
 }
 
 impl JobResult {
+    /// Bytes read and written over all channels.
+    pub fn moved_bytes(&self) -> Option<u64> {
+        Some(self.read_bytes? + self.write_bytes?)
+    }
+
     /// A job of which nothing is known but its name.
     pub fn unknown(name: &str) -> Self {
         Self {

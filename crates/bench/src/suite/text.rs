@@ -146,8 +146,8 @@ pub enum On {
     Local,
 }
 
-/// Bytes at the peak: multiples of the staged input, and what does not grow with it, such as the pages that the smallest
-/// files have. Both grow in proportion to some parameters.
+/// Bytes at the peak: multiples of the staged input, and what does not grow with it, such as the pages that
+/// the smallest files have. Both grow in proportion to some parameters.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpaceText {

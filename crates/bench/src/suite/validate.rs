@@ -148,7 +148,8 @@ impl Found {
     fn space(&mut self, text: &SuiteText, space: &SpaceText) {
         let parts = [space.output, space.work, space.util];
         if parts.iter().any(|part| !(0.0..=1e6).contains(part)) {
-            let message = "[space]: multiples of the input from 0 are needed; bytes at any scale are output_fixed and so on";
+            let message = "[space]: multiples of the input from 0 are needed; bytes at any scale are \
+                           output_fixed and so on";
             self.add(text.name.span(), message);
         }
         let at = [

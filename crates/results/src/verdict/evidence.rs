@@ -115,8 +115,30 @@ fn measures(facts: &Facts<'_>, limited_by: Option<&Limit>) -> BTreeMap<Measure, 
         (Measure::MetadataLatency, longest_of_class(facts, "latency")),
         (Measure::Response, response(facts)),
     ]);
+    if let Some(why) = processors(limited_by) {
+        for measure in [
+            Measure::CpuReal,
+            Measure::TimeInIo,
+            Measure::Elongation,
+            Measure::Spread,
+        ] {
+            if let Some(measured) = all.get_mut(&measure) {
+                measured.only_if_met = Some(why.clone());
+                measured.limited_by = limited_by.cloned();
+            }
+        }
+    }
     all.extend(throughput(facts, limited_by));
     all
+}
+
+/// Why jobs that took long may not have waited for the storage.
+fn processors(limited_by: Option<&Limit>) -> Option<String> {
+    let limit = limited_by.filter(|_| limit::is_cpu(limited_by))?;
+    Some(format!(
+        "the processors of {}, not the storage, were the limit: {}",
+        limit.name, limit.evidence
+    ))
 }
 
 /// Jobs that an interruption ended did not fail.
@@ -246,11 +268,7 @@ fn held_down(facts: &Facts<'_>, total: Option<f64>, limited_by: Option<&Limit>) 
             "the engine, not the storage, was the limit: on tmpfs it reaches {ceiling:.0} MB/s, here {total:.0}"
         ));
     }
-    let limit = limited_by.filter(|_| limit::is_cpu(limited_by))?;
-    Some(format!(
-        "the processors of {}, not the storage, were the limit: {}",
-        limit.name, limit.evidence
-    ))
+    processors(limited_by)
 }
 
 /// Why figures that depend on how fast programs compute cannot be judged.
@@ -282,9 +300,15 @@ fn growth(facts: &Facts<'_>) -> Measured {
 }
 
 fn cpu_real(facts: &Facts<'_>) -> Measured {
+    let waited_s = |job: &JobResult| {
+        let slept_s = job.sleep_s.unwrap_or_default();
+        Some(job.real_s? - job.user_s? - job.system_s? - slept_s)
+    };
+    let waited_s = facts.jobs.iter().filter_map(waited_s).sum();
     Measured {
         value: facts.aggregate.cpu_real_mean_of_ratios,
         not_shown: unpaced(facts.plan),
+        only_if_met: not_in_files(facts.jobs, waited_s),
         limited_by: limit::job_class(facts.jobs),
         ..Measured::default()
     }
@@ -311,7 +335,11 @@ fn elongation(facts: &Facts<'_>) -> Measured {
     // What programs wait for of their own accord is no part of either.
     let pairs = facts.jobs.iter().filter_map(|job| {
         let alone = ceiling.jobs.get(&job.name)?;
-        let moved = job.read_bytes? + job.write_bytes?;
+        let inputs = || {
+            let plan = facts.plan.jobs.iter().find(|plan| plan.name == job.name);
+            plan.map(|plan| plan.input_bytes)
+        };
+        let moved = job.moved_bytes().or_else(inputs)?;
         Some((
             job.real_s? - job.sleep_s.unwrap_or_default(),
             alone.at(moved),
@@ -323,8 +351,21 @@ fn elongation(facts: &Facts<'_>) -> Measured {
     }
     Measured {
         limited_by: limit::job_class(facts.jobs),
+        only_if_met: not_in_files(facts.jobs, here - alone),
         ..Measured::of(here / alone)
     }
+}
+
+/// Why time that jobs lost is not the storage's: they were not inside file operations for most of it.
+fn not_in_files(jobs: &[JobResult], lost_s: f64) -> Option<String> {
+    let known: Vec<f64> = jobs.iter().filter_map(|job| job.blocked_s).collect();
+    let inside_s: f64 = known.iter().sum();
+    (!known.is_empty() && inside_s < lost_s / 2.0).then(|| {
+        format!(
+            "jobs lost {lost_s:.0} s, all together, and were inside file operations for {inside_s:.0} s: they \
+             waited for something else, most likely for processors"
+        )
+    })
 }
 
 /// The largest ratio of longest to shortest among jobs that are equal: the same job in other batches or on

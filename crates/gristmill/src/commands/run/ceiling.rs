@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use base::units::Bytes;
-use bench::ceiling::{ceiling, factor, few, too_large};
+use bench::ceiling::{How, is_pool, times, too_large};
 use bench::plan::{Plan, Scale, Verify};
 use bench::run::{Config, Directories};
-use results::run::Ceiling;
+use bench::suite::Suite;
+use results::run::{Ceiling, JobResult, RunResult};
 
 use super::{Request, host_facts};
 use crate::cli::RunArgs;
@@ -22,11 +23,11 @@ const TMPFS: &str = "/dev/shm";
 /// What `statfs` calls a tmpfs.
 const TMPFS_KIND: i64 = 0x0102_1994;
 
-/// Measures it for a run that may have a verdict; `None` where there is no tmpfs with room, where the jobs did not end
-/// well on it, or when it was interrupted.
+/// Measures it for a run that may have a verdict; `None` where there is no tmpfs with room, where the jobs did not
+/// end well on it, or when it was interrupted.
 pub fn measure(
     args: &RunArgs,
-    suite: &bench::suite::Suite,
+    suite: &Suite,
     request: &Request,
     config: &Config,
     stop: &AtomicBool,
@@ -40,89 +41,118 @@ pub fn measure(
         ));
         return Ok(None);
     };
-    // Removed when this is over, however it ends.
-    let room = tempfile::Builder::new()
-        .prefix("gristmill-ceiling-")
-        .tempdir_in(TMPFS)
-        .with_context(|| format!("failed to make a directory in {TMPFS}"))?;
-    let directories = everything_in(room.path());
-    let plan = match small(args, suite, (request, &config.plan), &directories, free)? {
-        Ok(plan) => plan,
-        Err(why) => {
-            ui::say(&format!(
-                "what the engine can do on tmpfs is not measured: {why}"
-            ));
-            return Ok(None);
-        }
+    let tmpfs = Tmpfs {
+        args,
+        suite,
+        request,
+        config,
+        free,
     };
-    ui::say(&format!(
-        "{} of {} jobs on tmpfs first, to know what the engine can do",
-        plan.jobs.len(),
-        config.plan.jobs.len()
-    ));
-    let small = Config {
-        plan,
-        directories,
-        warm: true,
-        keep: false,
-        audit: false,
-        duration: None,
-        labels: BTreeMap::new(),
-        series: None,
-        observe: Vec::new(),
-        ..config.clone()
-    };
-    let mut view = View::new();
-    let outcome = bench::run::run(&small, stop, &mut view);
-    view.finish();
-    let outcome = outcome?;
-    if outcome.interrupted {
+    let Some((at_once, result)) = tmpfs.run(How::AtOnce, stop)? else {
         return Ok(None);
-    }
-    let well = |plan: &Plan| {
-        let ended = outcome
-            .result
-            .jobs
-            .iter()
-            .filter(|job| job.exit == Some(0))
-            .count();
-        ended == plan.jobs.len()
     };
-    if !well(&small.plan) {
+    if !result.jobs.iter().all(ended_well) {
         ui::say("not all jobs ended well on tmpfs: what the engine can do there is not known");
         return Ok(None);
     }
-    Ok(Some(ceiling(&config.plan, &small.plan, &outcome.result)))
+    let mb_per_s = result.aggregate.mb_per_s;
+    let alone = if is_pool(suite) {
+        Some((at_once, result))
+    } else {
+        tmpfs.run(How::Alone, stop)?
+    };
+    let jobs = alone.map(|(plan, result)| times(&config.plan, &plan, &result));
+    Ok(Some(Ceiling {
+        mb_per_s,
+        jobs: jobs.unwrap_or_default(),
+    }))
 }
 
-/// The small run, or why it does not fit.
-fn small(
-    args: &RunArgs,
-    suite: &bench::suite::Suite,
-    (request, whole): (&Request, &Plan),
-    directories: &Directories,
+/// Where small runs of a run take place.
+struct Tmpfs<'a> {
+    args: &'a RunArgs,
+    suite: &'a Suite,
+    request: &'a Request,
+    config: &'a Config,
     free: Bytes,
-) -> Result<Result<Plan, String>> {
-    let mut host = host_facts(args.cores, suite.text.name.get_ref(), directories)?;
-    // A tmpfs may promise more than there is: the jobs need memory themselves.
-    let free = free.min(Bytes(host.memory.0 / 2));
-    let factor = factor(whole, free);
-    let small = Request {
-        scale: Scale::Factor(whole.scale * factor),
-        time_scale: Some(whole.time_scale * factor),
-        verify: Verify::Off,
-        spread_over: 1,
-        ..request.clone()
-    };
-    // Whether it fits is asked once it is known how few jobs it needs.
-    host.free.clear();
-    let mut plan =
-        bench::plan::plan(suite, &small, &host).context("failed to plan the run on tmpfs")?;
-    few(suite, &mut plan);
-    Ok(match too_large(&plan, free) {
-        Some(why) => Err(why),
-        None => Ok(plan),
-    })
+}
+
+impl Tmpfs<'_> {
+    /// A small run; `None` if it does not fit or was interrupted.
+    fn run(&self, how: How, stop: &AtomicBool) -> Result<Option<(Plan, RunResult)>> {
+        // Removed when this is over, however it ends.
+        let room = tempfile::Builder::new()
+            .prefix("gristmill-ceiling-")
+            .tempdir_in(TMPFS)
+            .with_context(|| format!("failed to make a directory in {TMPFS}"))?;
+        let directories = everything_in(room.path());
+        let plan = match self.plan(how, &directories)? {
+            Ok(plan) => plan,
+            Err(why) => {
+                ui::say(&format!(
+                    "what the engine can do on tmpfs is not measured: {why}"
+                ));
+                return Ok(None);
+            }
+        };
+        let together = match how {
+            How::AtOnce => "",
+            How::Alone => ", one after the other,",
+        };
+        ui::say(&format!(
+            "{} of {} jobs{together} on tmpfs first, to know what the engine can do",
+            plan.jobs.len(),
+            self.config.plan.jobs.len()
+        ));
+        let small = Config {
+            plan,
+            directories,
+            warm: true,
+            keep: false,
+            audit: false,
+            duration: None,
+            labels: BTreeMap::new(),
+            series: None,
+            observe: Vec::new(),
+            ..self.config.clone()
+        };
+        let mut view = View::new();
+        let outcome = bench::run::run(&small, stop, &mut view);
+        view.finish();
+        let outcome = outcome?;
+        Ok((!outcome.interrupted).then_some((small.plan, outcome.result)))
+    }
+
+    /// The plan of a small run, or why it does not fit.
+    fn plan(&self, how: How, directories: &Directories) -> Result<Result<Plan, String>> {
+        let name = self.suite.text.name.get_ref();
+        let mut host = host_facts(self.args.cores, name, directories)?;
+        // A tmpfs may promise more than there is: the jobs need memory themselves.
+        let free = self.free.min(Bytes(host.memory.0 / 2));
+        let whole = &self.config.plan;
+        let factor = how.factor(whole, free);
+        let small = Request {
+            scale: Scale::Factor(whole.scale * factor),
+            time_scale: Some(whole.time_scale * factor),
+            verify: Verify::Off,
+            spread_over: 1,
+            ..self.request.clone()
+        };
+        // Whether it fits is asked once it is known how few jobs it needs.
+        host.free.clear();
+        let plan = bench::plan::plan(self.suite, &small, &host);
+        let mut plan = plan.context("failed to plan the run on tmpfs")?;
+        how.choose(self.suite, &mut plan);
+        Ok(match too_large(&plan, free) {
+            Some(why) => Err(why),
+            None => Ok(plan),
+        })
+    }
+}
+
+/// With warnings at most.
+fn ended_well(job: &JobResult) -> bool {
+    matches!(job.exit, Some(0 | 1))
 }
 
 /// Bytes free on the tmpfs; `None` where there is none, as in some containers and small systems.

@@ -330,6 +330,40 @@ fn near_the_ceiling_of_the_engine_a_low_throughput_is_not_the_storages() {
     );
 }
 
+/// Jobs that compute 2 s of 10: a second in files does not explain it, seven seconds do.
+#[test]
+fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
+    let paced = RunPlan {
+        pace: Some("sas".to_owned()),
+        saturating: false,
+        ..plan()
+    };
+    let slow = Aggregate {
+        cpu_real_mean_of_ratios: Some(0.2),
+        ..aggregate()
+    };
+    let with = |blocked_s: f64| {
+        let job = JobResult {
+            real_s: Some(10.0),
+            user_s: Some(1.5),
+            system_s: Some(0.5),
+            blocked_s: Some(blocked_s),
+            ..job()
+        };
+        let verdict = verdict(&paced, &[job], &slow, &[], &[]);
+        let mut requirements = verdict.requirements.into_iter();
+        let found = requirements.find(|one| one.id == "cpu-real").unwrap();
+        (found.result, found.reason.unwrap_or_default())
+    };
+    assert_eq!(with(7.0).0, "fail");
+    let (result, reason) = with(1.0);
+    assert_eq!(result, "inconclusive");
+    assert!(
+        reason.contains("lost 8 s") && reason.contains("for 1 s"),
+        "{reason}"
+    );
+}
+
 /// 10 s in all on tmpfs for 100 MB, of which 2 s are there whatever moves; here 250 MB in 33 s, 3 of them thinking.
 #[test]
 fn elongation_is_elapsed_time_without_thinking_over_that_on_tmpfs_for_as_many_bytes() {
