@@ -308,7 +308,7 @@ fn cpu_real(facts: &Facts<'_>) -> Measured {
     Measured {
         value: facts.aggregate.cpu_real_mean_of_ratios,
         not_shown: unpaced(facts.plan),
-        only_if_met: not_in_files(facts.jobs, waited_s),
+        only_if_met: not_in_files(facts.jobs.iter(), waited_s),
         limited_by: limit::job_class(facts.jobs),
         ..Measured::default()
     }
@@ -332,33 +332,36 @@ fn elongation(facts: &Facts<'_>) -> Measured {
     let Some(ceiling) = &facts.plan.ceiling else {
         return Measured::absent("what the jobs take on tmpfs was not measured");
     };
-    // What programs wait for of their own accord is no part of either.
-    let pairs = facts.jobs.iter().filter_map(|job| {
-        let alone = ceiling.jobs.get(&job.name)?;
-        let inputs = || {
-            let plan = facts.plan.jobs.iter().find(|plan| plan.name == job.name);
-            plan.map(|plan| plan.input_bytes)
-        };
-        let moved = job.moved_bytes().or_else(inputs)?;
-        Some((
-            job.real_s? - job.sleep_s.unwrap_or_default(),
-            alone.at(moved),
-        ))
-    });
-    let (here, alone) = pairs.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let pairs: Vec<(&JobResult, f64, f64)> = facts
+        .jobs
+        .iter()
+        .filter_map(|job| {
+            let alone = ceiling.jobs.get(&job.name)?;
+            let inputs = || {
+                let plan = facts.plan.jobs.iter().find(|plan| plan.name == job.name);
+                plan.map(|plan| plan.input_bytes)
+            };
+            let moved = job.moved_bytes().or_else(inputs)?;
+            // What programs wait for of their own accord is no part of either.
+            let busy_s = job.real_s? - job.sleep_s.unwrap_or_default();
+            Some((job, busy_s, alone.at(moved)))
+        })
+        .collect();
+    let here: f64 = pairs.iter().map(|one| one.1).sum();
+    let alone: f64 = pairs.iter().map(|one| one.2).sum();
     if alone <= 0.0 {
         return Measured::absent("no job was measured on tmpfs");
     }
     Measured {
         limited_by: limit::job_class(facts.jobs),
-        only_if_met: not_in_files(facts.jobs, here - alone),
+        only_if_met: not_in_files(pairs.iter().map(|one| one.0), here - alone),
         ..Measured::of(here / alone)
     }
 }
 
 /// Why time that jobs lost is not the storage's: they were not inside file operations for most of it.
-fn not_in_files(jobs: &[JobResult], lost_s: f64) -> Option<String> {
-    let known: Vec<f64> = jobs.iter().filter_map(|job| job.blocked_s).collect();
+fn not_in_files<'a>(jobs: impl Iterator<Item = &'a JobResult>, lost_s: f64) -> Option<String> {
+    let known: Vec<f64> = jobs.filter_map(|job| job.blocked_s).collect();
     let inside_s: f64 = known.iter().sum();
     (!known.is_empty() && inside_s < lost_s / 2.0).then(|| {
         format!(
