@@ -2,6 +2,7 @@
 //! processes, real signals.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -440,6 +441,25 @@ fn an_interrupted_run_ends_its_jobs_and_exits_130() {
     ]);
     assert!(text(&shown.stdout).contains("Verdict: inconclusive: the run was interrupted"));
     assert!(session_directories(bench.directory.path()).is_empty());
+}
+
+#[test]
+fn a_run_interrupted_on_tmpfs_does_not_begin() {
+    let bench = Bench::new();
+    let scale = scale(120.0);
+    let arguments = ["run", "large-sorts", "--jobs", "2", "--scale", &scale];
+    let mut command = bench.command(&arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let on_tmpfs = |line: &str| line.contains("2 of 2 jobs on tmpfs first");
+    assert!(said.any(|line| on_tmpfs(&line.unwrap())));
+    signal(&child, Signal::INT);
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(bench.newest_run().is_none(), "{rest:?}");
+    let staged = bench.path("gristmill-bench/gristmill-large-sorts");
+    assert!(!staged.exists(), "{rest:?}");
 }
 
 #[test]
