@@ -528,6 +528,14 @@ fn a_dry_run_shows_the_plan_and_makes_nothing() {
         plan.contains("Suite large-sorts") && plan.contains("job sort_3"),
         "{plan}"
     );
+    let twenty = ["run", "demand-calibration", "--dry-run", "--models", "20"];
+    let plan = text(&bench.output(&twenty).stdout);
+    let jobs: Vec<&str> = plan.lines().filter(|line| line.contains(" job ")).collect();
+    assert_eq!(jobs.len(), 1, "{plan}");
+    assert!(
+        jobs[0].contains("model_1 to model_20, 20 jobs  at 0.00 s"),
+        "{plan}"
+    );
     assert_eq!(fs::read_dir(bench.directory.path()).unwrap().count(), 0);
 }
 

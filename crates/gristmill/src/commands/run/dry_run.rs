@@ -7,6 +7,9 @@ use base::units::Bytes;
 use bench::plan::{Plan, PlannedJob};
 use bench::run::{Directories, Pace};
 
+/// So many jobs that start alike and read the same have one line.
+const MANY: usize = 10;
+
 /// The plan as text, for `--dry-run`.
 pub fn describe(
     plan: &Plan,
@@ -72,17 +75,39 @@ pub fn describe(
     lines.extend(duration_estimate(plan).map(|line| format!("  {line}")));
     lines.extend(plan.notes.iter().map(|note| format!("  {note}")));
     lines.push(format!("  options {}", options_text(&plan.options)));
-    let width = plan
-        .jobs
-        .iter()
-        .map(|job| job.name.len())
-        .max()
-        .unwrap_or(0);
-    lines.extend(plan.jobs.iter().map(|job| job_line(plan, job, width)));
+    lines.extend(job_lines(plan));
     lines.join("\n")
 }
 
-fn job_line(plan: &Plan, job: &PlannedJob, width: usize) -> String {
+/// A line for each job; many alike that follow each other have one together.
+fn job_lines(plan: &Plan) -> Vec<String> {
+    let jobs: Vec<(&str, String)> = plan
+        .jobs
+        .iter()
+        .map(|job| (job.name.as_str(), start_and_inputs(plan, job)))
+        .collect();
+    let mut lines: Vec<(String, &str)> = Vec::new();
+    for alike in jobs.chunk_by(|one, other| one.1 == other.1) {
+        match alike {
+            [(first, what), .., (last, _)] if alike.len() >= MANY => {
+                let name = format!("{first} to {last}, {} jobs", alike.len());
+                lines.push((name, what));
+            }
+            _ => lines.extend(
+                alike
+                    .iter()
+                    .map(|(name, what)| ((*name).to_owned(), what.as_str())),
+            ),
+        }
+    }
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines
+        .into_iter()
+        .map(|(name, what)| format!("  job {name:<width$}  {what}"))
+        .collect()
+}
+
+fn start_and_inputs(plan: &Plan, job: &PlannedJob) -> String {
     let inputs: Vec<&str> = job
         .inputs
         .iter()
@@ -98,8 +123,7 @@ fn job_line(plan: &Plan, job: &PlannedJob, width: usize) -> String {
         count => format!("{count} inputs ({})", plan.inputs_of(job)),
     };
     let own = options_text(&job.options);
-    let line = format!("  job {:<width$}  {start:<12}  {read}  {own}", job.name);
-    line.trim_end().to_owned()
+    format!("{start:<12}  {read}  {own}").trim_end().to_owned()
 }
 
 fn pace_line(pace: &Pace) -> String {
