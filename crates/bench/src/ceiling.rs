@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use base::units::Bytes;
 use results::run::{Alone, JobResult, RunResult};
 
-use crate::plan::{Need, Plan, PlannedJob};
+use crate::plan::{Need, Plan, PlannedJob, Space};
 use crate::suite::Suite;
 use crate::suite::text::Rule;
 
@@ -44,8 +44,10 @@ pub enum How {
 impl How {
     /// How much smaller than a run its small run on a tmpfs with so many bytes free is: a factor on scale and
     /// times, above 0 and below 1.
-    pub fn factor(self, plan: &Plan, free: Bytes) -> f64 {
-        let input = plan.input_bytes().0.max(1) as f64;
+    pub fn factor(self, suite: &Suite, plan: &Plan, free: Bytes) -> f64 {
+        let mut chosen = plan.clone();
+        self.choose(suite, &mut chosen);
+        let input = chosen.input_bytes().0.max(1) as f64;
         let room = ROOM_SHARE * (free.0 as f64).min(input);
         let wanted = match self {
             Self::AtOnce => INPUT_PER_CORE * f64::from(plan.cores),
@@ -82,8 +84,7 @@ fn one_of_each(small: &mut Plan) {
         name.or_insert_with(|| job.name.clone());
     }
     let names: Vec<String> = names.into_values().collect();
-    small.retain_jobs(|job| names.contains(&job.name));
-    small.concurrency = Some(1);
+    keep(small, |job| names.contains(&job.name), Some(1));
     for job in &mut small.jobs {
         job.offset_s = 0.0;
     }
@@ -100,12 +101,36 @@ fn few(small: &mut Plan) {
         names.push(job.name.clone());
         names.truncate(at_once.saturating_mul(ROUNDS));
     }
-    let all = small.jobs.len() as f64;
-    small.retain_jobs(|job| of_entry[&job.entry].contains(&job.name));
-    // WORK is that of those that run at once.
-    let kept = small.jobs.len() as f64 / all;
-    small.space.output = small.space.output.times(kept);
-    small.space.runs = small.space.runs.times(kept);
+    let kept = |job: &PlannedJob| of_entry[&job.entry].contains(&job.name);
+    keep(small, kept, small.concurrency);
+}
+
+/// Leaves jobs out, and the space that they need.
+fn keep(small: &mut Plan, kept: impl Fn(&PlannedJob) -> bool, concurrency: Option<usize>) {
+    let at_once = |plan: &Plan| {
+        let jobs = plan.jobs.len().max(1);
+        plan.concurrency.map_or(jobs, |count| count.min(jobs)) as f64
+    };
+    let size = |plan: &Plan| {
+        let (jobs, input) = (plan.jobs.len().max(1), plan.input_bytes().0.max(1));
+        (jobs as f64, input as f64, at_once(plan))
+    };
+    let before = size(small);
+    small.retain_jobs(kept);
+    small.concurrency = concurrency;
+    let after = size(small);
+    // Multiples of the input are of one that may have become smaller.
+    let part = |need: Need, kept: f64| Need {
+        per_input: need.per_input * kept * before.1 / after.1,
+        fixed: need.fixed * kept,
+    };
+    let (jobs, at_once) = (after.0 / before.0, after.2 / before.2);
+    small.space = Space {
+        output: part(small.space.output, jobs),
+        runs: part(small.space.runs, jobs),
+        work: part(small.space.work, at_once),
+        util: part(small.space.util, at_once),
+    };
 }
 
 /// Why a small run does not fit on a tmpfs with so many bytes free.
@@ -129,7 +154,7 @@ pub fn times(plan: &Plan, small: &Plan, result: &RunResult) -> BTreeMap<String, 
     let mut of_job: BTreeMap<&str, Alone> = BTreeMap::new();
     let mut of_kind: BTreeMap<_, Vec<Alone>> = BTreeMap::new();
     for (job, result) in small.jobs.iter().zip(&result.jobs) {
-        if let Some(alone) = alone(result, small.inputs_of(job)) {
+        if let Some(alone) = alone(result) {
             of_job.insert(&job.name, alone);
             of_kind.entry(kind(small, job)).or_default().push(alone);
         }
@@ -146,14 +171,13 @@ pub fn times(plan: &Plan, small: &Plan, result: &RunResult) -> BTreeMap<String, 
     jobs.collect()
 }
 
-/// A licensed SAS does not tell what it moves: its inputs stand for that.
-fn alone(job: &JobResult, inputs: Bytes) -> Option<Alone> {
+fn alone(job: &JobResult) -> Option<Alone> {
     let busy_s = job.real_s? - job.sleep_s.unwrap_or_default();
     let fixed_s = job.pace_fixed_s.unwrap_or_default();
     let alone = Alone {
         fixed_s,
         moving_s: busy_s - fixed_s,
-        bytes: job.moved_bytes().unwrap_or(inputs.0),
+        bytes: job.moved_bytes()?,
     };
     let says = matches!(job.exit, Some(0 | 1)) && alone.bytes > 0 && alone.moving_s >= MOVING_S_MIN;
     says.then_some(alone)
@@ -207,11 +231,15 @@ mod tests {
         let plan = sorts(0.1);
         let input = plan.input_bytes().0 as f64;
         // Four cores.
-        let factor = |plan: &Plan, free: u64| How::AtOnce.factor(plan, Bytes(free));
+        let suite = builtin("large-sorts").unwrap();
+        let factor = |plan: &Plan, free: u64| How::AtOnce.factor(&suite, plan, Bytes(free));
         assert!((factor(&plan, 1 << 40) * input - 400e6).abs() < 1.0);
         assert!((factor(&plan, 100_000_000) * input - 10e6).abs() < 1.0);
-        let alone = How::Alone.factor(&plan, Bytes(1 << 40));
-        assert!((alone * input - 300e6).abs() < 1.0);
+        // All of it is for the one that stands for all.
+        let large = sorts(2.0);
+        let alone = How::Alone.factor(&suite, &large, Bytes(1 << 40));
+        let of_one = large.input_bytes().0 as f64 / large.jobs.len() as f64;
+        assert!((alone * of_one - 300e6).abs() < 1.0);
         let small = sorts(0.0001);
         assert!((factor(&small, 1 << 40) - ROOM_SHARE).abs() < 1e-9);
     }
@@ -295,5 +323,24 @@ mod tests {
                 .iter()
                 .all(|entry| kinds.iter().any(|kind| kind.0 == *entry))
         );
+    }
+
+    /// Of four jobs with data of their own one is left: a quarter of the output, of a quarter of the input.
+    #[test]
+    fn a_small_run_needs_the_space_of_the_jobs_that_it_keeps() {
+        let suite = builtin("large-sorts").unwrap();
+        let mut request = request(Scale::Factor(0.1));
+        request.parameters.insert("jobs".to_owned(), 4);
+        let whole = plan(&suite, &request, &host(10_000)).unwrap();
+        let mut small = whole.clone();
+        How::Alone.choose(&suite, &mut small);
+        let bytes = |plan: &Plan, need: Need| need.at(plan.input_bytes()).0 as f64;
+        for (all, one) in [
+            (whole.space.output, small.space.output),
+            (whole.space.util, small.space.util),
+        ] {
+            let part = bytes(&small, one) / bytes(&whole, all);
+            assert!((part - 0.25).abs() < 1e-6, "{part}");
+        }
     }
 }

@@ -152,7 +152,7 @@ pub struct Plan {
     pub variant: Option<String>,
     /// As many jobs run at once at the most.
     pub concurrency: Option<usize>,
-    /// What the other channels hold at the peak, as multiples of the input.
+    /// What the other channels hold at the peak.
     pub space: Space,
     /// The paper's share of WORK and utility files in all bytes, from and to.
     pub work_util_share: Option<[f64; 2]>,
@@ -602,9 +602,10 @@ fn choose_scale(
             let room = host
                 .free
                 .iter()
-                .map(|space| {
-                    let need = space.need(takes);
-                    (0.9 * space.free.0 as f64 - need.fixed).max(0.0) / need.per_input.max(1e-3)
+                .map(|space| (space, space.need(takes)))
+                .filter(|(_, need)| need.per_input > 0.0)
+                .map(|(space, need)| {
+                    (0.9 * space.free.0 as f64 - need.fixed).max(0.0) / need.per_input
                 })
                 .fold(f64::INFINITY, f64::min)
                 * 0.98

@@ -197,7 +197,7 @@ pub struct Alone {
     pub fixed_s: f64,
     /// Elapsed time beyond that, seconds.
     pub moving_s: f64,
-    /// Bytes that it read and wrote over all channels meanwhile, or those of its inputs where that is not known.
+    /// Bytes that it read and wrote over all channels meanwhile.
     pub bytes: u64,
 }
 

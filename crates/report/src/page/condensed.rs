@@ -15,7 +15,8 @@ pub struct StepLine {
     pub first: usize,
     /// How many they are.
     pub count: usize,
-    /// Their sums; the largest where a sum says nothing. Data sets and latencies are those of the first.
+    /// Sums of times, memory (the largest), rows, messages, and of bytes and calls by channel: what a page shows.
+    /// All else is that of the first.
     pub record: StepRecord,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::node::NodeRecord;
-use crate::run::{Event, EventKind, JobResult, NodeResult};
+use crate::run::{Event, EventKind, JobResult, NodeResult, name_in_batch};
 
 /// The nodes, in order; none of a run on one.
 pub(super) fn results(
@@ -39,7 +39,10 @@ pub(super) fn results(
 
 /// Where outputs of these jobs were verified.
 fn verified_by(jobs: &[&JobResult], events: &[Event]) -> Vec<String> {
-    let names: BTreeSet<&str> = jobs.iter().map(|job| &*job.name).collect();
+    let names: BTreeSet<String> = jobs
+        .iter()
+        .map(|job| name_in_batch(&job.name, job.batch))
+        .collect();
     let verified = events.iter().filter(|event| {
         let job = event.job.as_deref();
         event.event == EventKind::JobVerified && job.is_some_and(|job| names.contains(job))

@@ -30,6 +30,9 @@ const TOTAL_MB_PER_S_PER_CORE: f64 = 100.0;
 /// Shorter jobs say more of start-up than of storage.
 const SPREAD_REAL_S_MIN: f64 = 10.0;
 
+/// Jobs that could be compared with tmpfs stand for all from this share of the elapsed time on.
+const ELONGATION_SHARE_MIN: f64 = 0.5;
+
 const UNKNOWN: &str = "the throughput is not known: a job left no record of its steps, or the flush was not \
                        measured";
 
@@ -300,15 +303,14 @@ fn growth(facts: &Facts<'_>) -> Measured {
 }
 
 fn cpu_real(facts: &Facts<'_>) -> Measured {
-    let waited_s = |job: &JobResult| {
+    let waited = facts.jobs.iter().filter_map(|job| {
         let slept_s = job.sleep_s.unwrap_or_default();
-        Some(job.real_s? - job.user_s? - job.system_s? - slept_s)
-    };
-    let waited_s = facts.jobs.iter().filter_map(waited_s).sum();
+        Some((job, job.real_s? - job.user_s? - job.system_s? - slept_s))
+    });
     Measured {
         value: facts.aggregate.cpu_real_mean_of_ratios,
         not_shown: unpaced(facts.plan),
-        only_if_met: not_in_files(facts.jobs.iter(), waited_s),
+        only_if_met: not_in_files(waited),
         limited_by: limit::job_class(facts.jobs),
         ..Measured::default()
     }
@@ -332,19 +334,15 @@ fn elongation(facts: &Facts<'_>) -> Measured {
     let Some(ceiling) = &facts.plan.ceiling else {
         return Measured::absent("what the jobs take on tmpfs was not measured");
     };
-    let pairs: Vec<(&JobResult, f64, f64)> = facts
-        .jobs
-        .iter()
+    // What programs wait for of their own accord is no part of either.
+    let busy_s = |job: &JobResult| Some(job.real_s? - job.sleep_s.unwrap_or_default());
+    let ended_well = |job: &&JobResult| job.exit.is_some() && !has_failed(job);
+    let ended = facts.jobs.iter().filter(ended_well);
+    let pairs: Vec<(&JobResult, f64, f64)> = ended
+        .clone()
         .filter_map(|job| {
-            let alone = ceiling.jobs.get(&job.name)?;
-            let inputs = || {
-                let plan = facts.plan.jobs.iter().find(|plan| plan.name == job.name);
-                plan.map(|plan| plan.input_bytes)
-            };
-            let moved = job.moved_bytes().or_else(inputs)?;
-            // What programs wait for of their own accord is no part of either.
-            let busy_s = job.real_s? - job.sleep_s.unwrap_or_default();
-            Some((job, busy_s, alone.at(moved)))
+            let alone = ceiling.jobs.get(&job.name)?.at(job.moved_bytes()?);
+            Some((job, busy_s(job)?, alone))
         })
         .collect();
     let here: f64 = pairs.iter().map(|one| one.1).sum();
@@ -352,18 +350,26 @@ fn elongation(facts: &Facts<'_>) -> Measured {
     if alone <= 0.0 {
         return Measured::absent("no job was measured on tmpfs");
     }
+    let of_all = here / ended.filter_map(busy_s).sum::<f64>();
+    if of_all < ELONGATION_SHARE_MIN {
+        return Measured::absent(format!(
+            "jobs that were long enough on tmpfs to tell took {:.0} % of the elapsed time here",
+            of_all * 100.0
+        ));
+    }
+    let lost = pairs.iter().map(|(job, here, alone)| (*job, here - alone));
     Measured {
         limited_by: limit::job_class(facts.jobs),
-        only_if_met: not_in_files(pairs.iter().map(|one| one.0), here - alone),
+        only_if_met: not_in_files(lost),
         ..Measured::of(here / alone)
     }
 }
 
 /// Why time that jobs lost is not the storage's: they were not inside file operations for most of it.
-fn not_in_files<'a>(jobs: impl Iterator<Item = &'a JobResult>, lost_s: f64) -> Option<String> {
-    let known: Vec<f64> = jobs.filter_map(|job| job.blocked_s).collect();
-    let inside_s: f64 = known.iter().sum();
-    (!known.is_empty() && inside_s < lost_s / 2.0).then(|| {
+fn not_in_files<'a>(lost: impl Iterator<Item = (&'a JobResult, f64)>) -> Option<String> {
+    let known = lost.filter_map(|(job, lost_s)| Some((job.blocked_s?, lost_s.max(0.0))));
+    let (inside_s, lost_s) = known.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    (inside_s < lost_s / 2.0).then(|| {
         format!(
             "jobs lost {lost_s:.0} s, all together, and were inside file operations for {inside_s:.0} s: they \
              waited for something else, most likely for processors"

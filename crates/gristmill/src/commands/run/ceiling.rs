@@ -32,7 +32,8 @@ pub fn measure(
     config: &Config,
     stop: &AtomicBool,
 ) -> Result<Option<Ceiling>> {
-    if config.plan.demonstration || args.no_ceiling {
+    // A licensed SAS does not tell what it moves: nothing could be compared.
+    if config.plan.demonstration || args.no_ceiling || config.sas.is_some() {
         return Ok(None);
     }
     let Some(free) = free_on_tmpfs() else {
@@ -130,7 +131,7 @@ impl Tmpfs<'_> {
         // A tmpfs may promise more than there is: the jobs need memory themselves.
         let free = self.free.min(Bytes(host.memory.0 / 2));
         let whole = &self.config.plan;
-        let factor = how.factor(whole, free);
+        let factor = how.factor(self.suite, whole, free);
         let small = Request {
             scale: Scale::Factor(whole.scale * factor),
             time_scale: Some(whole.time_scale * factor),

@@ -60,13 +60,12 @@ pub fn describe(
             plan.space.work.at(input),
             " at the peak",
         ),
-        at(
-            "runs",
-            &directories.runs,
-            plan.space.runs.at(input),
-            " of logs and records",
-        ),
     ];
+    let records = plan.space.runs.at(input);
+    if records.0 > 0 {
+        let what = " of logs and records, each batch";
+        lines.push(at("runs", &directories.runs, records, what));
+    }
     lines.push(match (sas, pace) {
         (Some(sas), _) => format!("  programs run under a licensed SAS, {}", sas.display()),
         (None, Some(pace)) => format!("  {}", pace_line(pace)),

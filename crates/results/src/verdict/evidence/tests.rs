@@ -386,11 +386,29 @@ fn elongation_is_elapsed_time_without_thinking_over_that_on_tmpfs_for_as_many_by
         write_bytes: Some(50_000_000),
         ..job()
     };
-    let verdict = verdict(&limited, &[job], &aggregate(), &[], &[]);
-    let requirements = verdict.requirements.iter();
-    let mut found = requirements.filter(|one| one.id == "elongation");
-    let value = found.next().unwrap().value.unwrap();
-    assert!((value - 30.0 / 22.0).abs() < 1e-9, "{value}");
+    let elongation = |jobs: &[JobResult]| {
+        let verdict = verdict(&limited, jobs, &aggregate(), &[], &[]);
+        let mut requirements = verdict.requirements.into_iter();
+        requirements.find(|one| one.id == "elongation").unwrap()
+    };
+    let near = |value: Option<f64>| (value.unwrap() - 30.0 / 22.0).abs() < 1e-9;
+    assert!(near(elongation(std::slice::from_ref(&job)).value));
+    // One that failed tells nothing, and one that was too short on tmpfs leaves the rest to tell.
+    let failed = JobResult {
+        exit: Some(2),
+        real_s: Some(1000.0),
+        ..job.clone()
+    };
+    let other = |real_s: f64| JobResult {
+        name: "other".to_owned(),
+        real_s: Some(real_s),
+        ..job.clone()
+    };
+    assert!(near(elongation(&[job.clone(), failed, other(20.0)]).value));
+    let most = elongation(&[job.clone(), other(93.0)]);
+    assert_eq!(most.value, None);
+    let reason = most.reason.unwrap();
+    assert!(reason.contains("took 25 % of the elapsed time"), "{reason}");
 }
 
 #[test]
