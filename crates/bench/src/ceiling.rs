@@ -12,6 +12,7 @@ use results::run::{Alone, JobResult, RunResult};
 
 use crate::plan::{Need, Plan, PlannedJob, Space};
 use crate::suite::Suite;
+use crate::suite::expand::rounded;
 use crate::suite::text::Rule;
 
 /// Input of all jobs at once for each core, bytes.
@@ -144,8 +145,9 @@ pub fn too_large(small: &Plan, free: Bytes) -> Option<String> {
         space.runs,
     ];
     let need = needs.into_iter().sum::<Need>().at(small.input_bytes());
-    (need.0 as f64 > FILES_SHARE * free.0 as f64)
-        .then(|| format!("its files would take {need} of the {free} of memory that may be used"))
+    let allowed = Bytes(rounded(FILES_SHARE * free.0 as f64));
+    (need.0 > allowed.0)
+        .then(|| format!("its files would take {need}, and it may use {allowed} of memory"))
 }
 
 /// What a small run tells of the jobs of a run: what each takes for what it moves. A job that it left out is like
@@ -179,7 +181,7 @@ fn alone(job: &JobResult) -> Option<Alone> {
         moving_s: busy_s - fixed_s,
         bytes: job.moved_bytes()?,
     };
-    let says = matches!(job.exit, Some(0 | 1)) && alone.bytes > 0 && alone.moving_s >= MOVING_S_MIN;
+    let says = job.ended_well() && alone.bytes > 0 && alone.moving_s >= MOVING_S_MIN;
     says.then_some(alone)
 }
 
@@ -255,7 +257,7 @@ mod tests {
         assert_eq!(names, ["model_1", "model_2", "model_3", "model_4"]);
         assert_eq!(too_large(&small, Bytes::gib(5)), None);
         let why = too_large(&small, Bytes::gib(3)).unwrap();
-        assert!(why.contains("of the 3.22 GB of memory"), "{why}");
+        assert!(why.contains("may use 1.61 GB of memory"), "{why}");
         let mut sorts = sorts(0.1);
         let all = sorts.clone();
         How::AtOnce.choose(&builtin("large-sorts").unwrap(), &mut sorts);

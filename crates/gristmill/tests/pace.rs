@@ -98,6 +98,8 @@ fn a_paced_jobs_rate_is_that_of_its_table() {
         let threads = if step.name == "SORT" { 2.0 } else { 1.0 };
         assert!(step.real_s > table / threads * 0.97, "{step:?}");
         assert!(step.pace_s.unwrap() < step.real_s);
+        let fixed_s = step.pace_fixed_s.unwrap();
+        assert!(fixed_s > 0.0 && fixed_s < table / threads, "{step:?}");
     }
     let log = fs::read_to_string(directory.path().join("p.log")).unwrap();
     assert!(log.contains("NOTE: Pace of SORT: "), "{log}");

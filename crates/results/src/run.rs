@@ -761,6 +761,11 @@ pub struct JobResult {
 }
 
 impl JobResult {
+    /// Whether it ended with warnings at most.
+    pub fn ended_well(&self) -> bool {
+        matches!(self.exit, Some(0 | 1))
+    }
+
     /// Bytes read and written over all channels.
     pub fn moved_bytes(&self) -> Option<u64> {
         Some(self.read_bytes? + self.write_bytes?)

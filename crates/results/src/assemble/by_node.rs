@@ -22,7 +22,7 @@ pub(super) fn results(
         NodeResult {
             node: name.clone(),
             jobs: count(own.len()),
-            done: count(own.iter().filter(|job| is_done(job)).count()),
+            done: count(own.iter().filter(|job| job.ended_well()).count()),
             real_mean_s: (!times.is_empty())
                 .then(|| times.iter().sum::<f64>() / times.len() as f64),
             real_max_s: times.iter().copied().reduce(f64::max),
@@ -53,10 +53,6 @@ fn verified_by(jobs: &[&JobResult], events: &[Event]) -> Vec<String> {
 
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-fn is_done(job: &JobResult) -> bool {
-    job.exit.is_some_and(|exit| exit <= 1)
 }
 
 /// Bytes over time, if all of the node's jobs say what they moved.
@@ -98,7 +94,10 @@ mod tests {
         let jobs = [
             job("a", 0.0, Some(2.0)),
             job("a", 2.0, Some(6.0)),
-            job("b", 0.0, Some(3.0)),
+            JobResult {
+                batch: 2,
+                ..job("b", 0.0, Some(3.0))
+            },
             job("b", 0.0, None),
         ];
         let verified = |job: &str, node: &str| Event {
@@ -109,7 +108,7 @@ mod tests {
         let events = [
             verified("a-0", "b"),
             verified("a-2", "b"),
-            verified("b-0", "a"),
+            verified("b-0@2", "a"),
         ];
         let found = results(&names, &jobs, &[], &events);
         assert_eq!(

@@ -336,8 +336,7 @@ fn elongation(facts: &Facts<'_>) -> Measured {
     };
     // What programs wait for of their own accord is no part of either.
     let busy_s = |job: &JobResult| Some(job.real_s? - job.sleep_s.unwrap_or_default());
-    let ended_well = |job: &&JobResult| job.exit.is_some() && !has_failed(job);
-    let ended = facts.jobs.iter().filter(ended_well);
+    let ended = facts.jobs.iter().filter(|job| job.ended_well());
     let pairs: Vec<(&JobResult, f64, f64)> = ended
         .clone()
         .filter_map(|job| {

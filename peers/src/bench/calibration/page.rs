@@ -82,8 +82,9 @@ same calls take about a sixth more time in the job, between whose calls rows and
 the caches.
 
 A set that goes on is no different: 20 models, two at a time, reach 0.48 on ext4 (39.8 and 43.1 s, the replay 16.0 and
-20.9 s), since what they write is deleted before it reaches the drive. Optimising across all crates at once, rather than
-thinly, changes nothing (1.36 s of user CPU time for 1.38, means of six runs).
+20.9 s, two rotations of this benchmark with more models), since what they write is deleted before it reaches the
+drive. Optimising across all crates at once, rather than thinly, changes nothing (1.36 s of user CPU time for 1.38,
+means of six runs).
 
 What is left is spread thinly: to reach 0.70 the job would have to compute all its rows and steps in 0.43 of the
 time that its file calls take.

@@ -52,7 +52,7 @@ pub fn measure(
     let Some((at_once, result)) = tmpfs.run(How::AtOnce, stop)? else {
         return Ok(None);
     };
-    if !result.jobs.iter().all(ended_well) {
+    if !result.jobs.iter().all(JobResult::ended_well) {
         ui::say("not all jobs ended well on tmpfs: what the engine can do there is not known");
         return Ok(None);
     }
@@ -149,11 +149,6 @@ impl Tmpfs<'_> {
             None => Ok(plan),
         })
     }
-}
-
-/// With warnings at most.
-fn ended_well(job: &JobResult) -> bool {
-    matches!(job.exit, Some(0 | 1))
 }
 
 /// Bytes free on the tmpfs; `None` where there is none, as in some containers and small systems.

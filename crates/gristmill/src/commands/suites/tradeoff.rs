@@ -231,7 +231,7 @@ fn sizes(stage: &Path, plan: &Plan) -> Result<(u64, u64)> {
 
 fn add(args: &TradeoffArgs, row: &mut Row, outcome: &Outcome) -> Result<()> {
     let job = outcome.result.jobs.first().context("the run has no job")?;
-    let is_well = job.exit.is_some_and(|exit| exit <= 1) && job.verified == Some(true);
+    let is_well = job.ended_well() && job.verified == Some(true);
     row.failed += usize::from(!is_well);
     row.job_s.extend(job.real_s);
     let steps = outcome.directory.steps(&args.job)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::run::{JobPlan, Series, SeriesBase, Time};
+use crate::sample::CpuSample;
 
 fn plan() -> RunPlan {
     RunPlan {
@@ -109,16 +110,26 @@ fn verdict(
     verdict_of(plan, jobs, aggregate, (events, disturbances, &[]))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "rates of tests are small and whole"
-)]
 fn verdict_of(
     plan: &RunPlan,
     jobs: &[JobResult],
     aggregate: &Aggregate,
     (events, disturbances, nodes): (&[Event], &[Disturbance], &[NodeRecord]),
+) -> Verdict {
+    sampled(plan, jobs, aggregate, (events, disturbances, nodes), &[])
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rates of tests are small and whole"
+)]
+fn sampled(
+    plan: &RunPlan,
+    jobs: &[JobResult],
+    aggregate: &Aggregate,
+    (events, disturbances, nodes): (&[Event], &[Disturbance], &[NodeRecord]),
+    samples: &[(String, Vec<Sample>)],
 ) -> Verdict {
     // Half of a sort's bytes are permanent data.
     let bytes = aggregate
@@ -137,7 +148,7 @@ fn verdict_of(
         channels: &channels.into(),
         aggregate,
         events,
-        samples: &[],
+        samples,
         nodes,
         sustained: None,
         disturbances,
@@ -362,6 +373,58 @@ fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
         reason.contains("lost 8 s") && reason.contains("for 1 s"),
         "{reason}"
     );
+}
+
+/// Seven of eight seconds lost in files; but where processors were busy all the time, that shows nothing.
+#[test]
+fn jobs_on_busy_processors_do_not_show_slow_storage() {
+    let paced = RunPlan {
+        pace: Some("sas".to_owned()),
+        saturating: false,
+        ..plan()
+    };
+    let slow = Aggregate {
+        cpu_real_mean_of_ratios: Some(0.2),
+        ..aggregate()
+    };
+    let job = JobResult {
+        real_s: Some(10.0),
+        user_s: Some(1.5),
+        system_s: Some(0.5),
+        blocked_s: Some(7.0),
+        ..job()
+    };
+    let with = |busy: f64| {
+        let sample = Sample {
+            interval_s: 1.0,
+            running: 1,
+            cpu: Some(CpuSample {
+                user_s: busy,
+                idle_s: 1.0 - busy,
+                ..CpuSample::default()
+            }),
+            ..Sample::default()
+        };
+        let samples = [("n".to_owned(), vec![sample])];
+        let nothing = (&[][..], &[][..], &[][..]);
+        let verdict = sampled(&paced, std::slice::from_ref(&job), &slow, nothing, &samples);
+        ["cpu-real", "time-in-io"].map(|id| {
+            let mut requirements = verdict.requirements.iter();
+            let found = requirements.find(|one| one.id == id).unwrap();
+            (
+                found.result.clone(),
+                found.reason.clone().unwrap_or_default(),
+            )
+        })
+    };
+    assert!(with(0.5).iter().all(|(result, _)| result == "fail"));
+    for (result, reason) in with(0.99) {
+        assert_eq!(result, "inconclusive");
+        assert!(
+            reason.contains("the processors of n, not the storage"),
+            "{reason}"
+        );
+    }
 }
 
 /// 10 s in all on tmpfs for 100 MB, of which 2 s are there whatever moves; here 250 MB in 33 s, 3 of them thinking.
