@@ -30,16 +30,16 @@ title "rwtumble_&stream: reads and small writes in random order";
     /* All pages are read and 8 % of the rows are kept. */
     %do place = 1 %to 4;
       %let table = &&table&place;
-      data out.part_&table;
+      data out.part_&stream._&table;
         set in.&table;
         if x1 < 0.08;
       run;
 
-      proc means data=out.part_&table n mean std min max;
+      proc means data=out.part_&stream._&table n mean std min max;
         var x:;
       run;
 
-      proc delete data=out.part_&table;
+      proc delete data=out.part_&stream._&table;
       run;
     %end;
   %end;

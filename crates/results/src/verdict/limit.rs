@@ -71,7 +71,12 @@ pub(super) fn busy(samples: &[(String, Vec<Sample>)]) -> impl Iterator<Item = (&
 /// What something is: its name, which is empty for the node as a whole, and its node's.
 type What<'a> = (&'a str, &'a str);
 
-/// Mean over time of something's share; the largest.
+/// What a sample counts for: a busy hour with all jobs is not made up for by one with the last of them.
+fn job_seconds(sample: &Sample) -> f64 {
+    sample.interval_s * sample.running as f64
+}
+
+/// Mean of something's share over the time of all jobs; the largest.
 fn largest<'a>(shares: impl Iterator<Item = (What<'a>, f64, f64)>) -> Option<(What<'a>, f64)> {
     let mut sums: BTreeMap<What<'a>, (f64, f64)> = BTreeMap::new();
     for (what, share, seconds) in shares {
@@ -88,7 +93,7 @@ fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
         let cpu = sample.cpu.as_ref()?;
         let used = cpu.user_s + cpu.system_s + cpu.steal_s;
         let all = used + cpu.iowait_s + cpu.idle_s;
-        (all > 0.0).then(|| (("", node.as_str()), used / all, sample.interval_s))
+        (all > 0.0).then(|| (("", node.as_str()), used / all, job_seconds(sample)))
     });
     let ((_, node), share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
     let jobs = busy(samples).filter(|(name, _)| *name == node);
@@ -115,7 +120,10 @@ fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
         kind: "cpu".to_owned(),
         name: node.to_owned(),
         node: Some(node.to_owned()),
-        evidence: format!("processors busy {:.0} % of the time{told}", share * 100.0),
+        evidence: format!(
+            "processors busy {:.0} % of the jobs' time{told}",
+            share * 100.0
+        ),
         relief: relief.to_owned(),
         ..Limit::default()
     })
@@ -140,7 +148,7 @@ fn links(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
             // Each direction has the whole speed.
             let bytes = link.received_bytes.max(link.sent_bytes) as f64;
             let share = bytes / 1e6 / sample.interval_s / speed;
-            Some(((name.as_str(), node.as_str()), share, sample.interval_s))
+            Some(((name.as_str(), node.as_str()), share, job_seconds(sample)))
         })
     });
     let (what, share) = largest(shares).filter(|(_, share)| *share >= LINK_FULL)?;
@@ -165,7 +173,7 @@ fn devices(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Li
         let own = sample.devices.iter().filter(|one| behind(node, one.0));
         own.map(move |(name, device)| {
             let share = device.busy_s / sample.interval_s;
-            ((name.as_str(), node.as_str()), share, sample.interval_s)
+            ((name.as_str(), node.as_str()), share, job_seconds(sample))
         })
     });
     let (what, share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
@@ -173,7 +181,7 @@ fn devices(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Li
         "device",
         what,
         format!(
-            "had requests outstanding {:.0} % of the time",
+            "had requests outstanding {:.0} % of the jobs' time",
             share * 100.0
         ),
         "more devices to stripe over, faster ones, or WORK on devices of its own",
@@ -186,7 +194,7 @@ fn servers(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
         sample.mounts.iter().filter_map(move |(mount, calls)| {
             let outstanding = calls.operation_s? / sample.interval_s;
             let what = (mount.as_str(), node.as_str());
-            Some((what, outstanding, sample.interval_s))
+            Some((what, outstanding, job_seconds(sample)))
         })
     });
     let (what, outstanding) = largest(shares).filter(|(_, outstanding)| *outstanding >= 1.0)?;
@@ -289,6 +297,20 @@ mod tests {
         assert_eq!(kind(&sample(0.5, 1.0, 1200)).unwrap(), "link eth0 of n1");
         assert_eq!(kind(&sample(0.5, 1.0, 100)).unwrap(), "device sda of n1");
         assert_eq!(kind(&sample(0.5, 0.5, 100)), None);
+    }
+
+    /// Ten seconds of twenty jobs on full processors, and ten of the last one, which thinks.
+    #[test]
+    fn what_limited_most_jobs_counts_not_what_was_there_at_the_end() {
+        let mut samples = sample(1.0, 0.0, 0);
+        samples[0].1[0].running = 20;
+        let busy = samples[0].1[0].clone();
+        samples[0].1.extend(vec![busy; 9]);
+        let alone = sample(0.0, 0.0, 0)[0].1[0].clone();
+        samples[0].1.extend(vec![alone; 10]);
+        let limit = of_run(&samples, &BTreeMap::new(), &[]).unwrap();
+        assert_eq!(limit.name, "n1");
+        assert_eq!(limit.evidence, "processors busy 95 % of the jobs' time");
     }
 
     #[test]
