@@ -1,12 +1,16 @@
 //! Numbers and texts as SAS formats print them, and numbers read from text.
 
 mod calendar;
+mod digits;
 pub mod informat;
 mod table;
 pub mod user;
 
+use std::borrow::Cow;
+
 use sas7bdat::{Format, missing};
 
+use self::digits::{decimal, right};
 pub use self::table::names;
 use self::table::{Entry, Print};
 use self::user::{Formats, Label};
@@ -20,67 +24,12 @@ fn missing_text(value: f64) -> char {
     }
 }
 
-fn right(text: &str, width: usize) -> String {
-    format!("{text:>width$}")
-}
-
 /// BESTw.: the most significant digits that fit, trailing zeros dropped; right aligned in `width`.
 pub fn best(value: f64, width: usize) -> String {
     if value.is_nan() {
         return right(&missing_text(value).to_string(), width);
     }
-    right(&best_digits(value, width), width)
-}
-
-fn best_digits(value: f64, width: usize) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let magnitude = value.abs();
-    if (1e-4..1e15).contains(&magnitude) {
-        // A double holds 15 decimal digits; more would be made up.
-        let before = (1..=15).find(|digits| magnitude < 10_f64.powi(*digits));
-        let leading = (0..4)
-            .take_while(|zeros| magnitude < 10_f64.powi(-1 - zeros))
-            .count();
-        let whole = if magnitude < 1.0 {
-            0
-        } else {
-            before.unwrap_or(15)
-        };
-        let most = 15 - usize::try_from(whole).unwrap_or(0) + leading;
-        for decimals in (0..=width.min(most)).rev() {
-            let text = format!("{value:.decimals$}");
-            let text = if text.contains('.') {
-                text.trim_end_matches('0').trim_end_matches('.').to_owned()
-            } else {
-                text
-            };
-            let all_lost = text == "0" || text == "-0";
-            if text.len() <= width && !all_lost {
-                return text;
-            }
-        }
-    }
-    scientific(value, width)
-}
-
-/// `1.2346E8`: as many digits as fit, no `+`, no padding of the exponent.
-fn scientific(value: f64, width: usize) -> String {
-    for digits in (0..=15usize).rev() {
-        let text = format!("{value:.digits$E}");
-        let (mantissa, exponent) = text.split_once('E').unwrap_or((&text, "0"));
-        let mantissa = if mantissa.contains('.') {
-            mantissa.trim_end_matches('0').trim_end_matches('.')
-        } else {
-            mantissa
-        };
-        let text = format!("{mantissa}E{exponent}");
-        if text.len() <= width {
-            return text;
-        }
-    }
-    "*".repeat(width)
+    right(&digits::best(value, width), width)
 }
 
 /// w.d: fixed decimals; falls back to BEST when it does not fit.
@@ -88,7 +37,7 @@ fn fixed(value: f64, width: usize, decimals: usize) -> String {
     if value.is_nan() {
         return right(&missing_text(value).to_string(), width);
     }
-    let text = format!("{value:.decimals$}");
+    let text = decimal(value, decimals);
     if text.len() <= width {
         return right(&text, width);
     }
@@ -101,7 +50,7 @@ fn fixed(value: f64, width: usize, decimals: usize) -> String {
 }
 
 fn grouped(value: f64, decimals: usize) -> String {
-    let text = format!("{:.decimals$}", value.abs());
+    let text = decimal(value.abs(), decimals);
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let mut out = String::from(if value < 0.0 { "-" } else { "" });
     for (index, digit) in whole.chars().enumerate() {
@@ -117,9 +66,18 @@ fn grouped(value: f64, decimals: usize) -> String {
     out
 }
 
+/// A name in upper case, as most are written.
+fn upper(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        Cow::Owned(name.to_ascii_uppercase())
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
 /// How a numeric format prints `value`; `None` if the format is not implemented.
 pub fn number(value: f64, format: &Format) -> Option<String> {
-    let name = format.name.to_ascii_uppercase();
+    let name = upper(&format.name);
     let entry = Entry::find(&name).filter(|entry| !matches!(entry.print, Print::Text(_)))?;
     let width = match format.width {
         0 => usize::from(entry.width),
@@ -136,10 +94,11 @@ pub fn number(value: f64, format: &Format) -> Option<String> {
 
 /// Width of a format that is written without one.
 pub fn default_width(format: &Format, formats: &Formats) -> u16 {
-    if let Some(user) = formats.get(&format.name.to_ascii_uppercase()) {
+    let name = upper(&format.name);
+    if let Some(user) = formats.get(&name) {
         return user.width;
     }
-    let entry = Entry::find(&format.name.to_ascii_uppercase());
+    let entry = Entry::find(&name);
     entry
         .map(|entry| entry.width)
         .filter(|width| *width > 0)
@@ -155,7 +114,7 @@ pub fn number_with(value: f64, format: &Format, formats: &Formats) -> Option<Str
 }
 
 fn number_within(value: f64, format: &Format, formats: &Formats, depth: u32) -> Option<String> {
-    let Some(user) = formats.get(&format.name.to_ascii_uppercase()) else {
+    let Some(user) = formats.get(&upper(&format.name)) else {
         return number(value, format);
     };
     let width = usize::from(if format.width == 0 {
@@ -199,7 +158,7 @@ pub fn text_with(value: &[u8], format: &Format, formats: &Formats) -> Vec<u8> {
 }
 
 fn text_within(value: &[u8], format: &Format, formats: &Formats, depth: u32) -> Vec<u8> {
-    let name = format.name.to_ascii_uppercase();
+    let name = upper(&format.name);
     if let Some(user) = formats.get(&name) {
         let width = usize::from(if format.width == 0 {
             user.width
@@ -230,7 +189,7 @@ fn quoted(value: &[u8]) -> Vec<u8> {
 
 /// Whether there is a character format of this name.
 pub fn is_text_format(name: &str, formats: &Formats) -> bool {
-    let name = name.to_ascii_uppercase();
+    let name = upper(name);
     let known = Entry::find(&name).is_some_and(|entry| matches!(entry.print, Print::Text(_)));
     known || formats.contains_key(&name)
 }
@@ -270,7 +229,7 @@ fn percent(value: f64, width: usize, decimals: usize) -> String {
     let magnitude = (value * 100.0).abs();
     let number = (0..=decimals)
         .rev()
-        .map(|decimals| format!("{magnitude:.decimals$}"))
+        .map(|decimals| decimal(magnitude, decimals))
         .find(|text| text.len() <= room)
         .unwrap_or_else(|| "*".repeat(room));
     let text = if value < 0.0 {
@@ -341,7 +300,7 @@ fn binary(value: f64, width: usize) -> String {
 /// Zw.d: leading zeros; decimals are given up where the width is too small.
 fn zero_padded(value: f64, width: usize, decimals: usize) -> String {
     for decimals in (0..=decimals).rev() {
-        let text = format!("{value:0width$.decimals$}");
+        let text = digits::zero_padded(value, width, decimals);
         if text.len() <= width {
             return text;
         }

@@ -176,9 +176,7 @@ impl Triangle {
                 let at = (column + 1 + other) * self.columns + column;
                 let along = scale * (head * self.upper[at] + dot(own, cells));
                 self.upper[at] -= along * head;
-                for (cell, own) in cells.iter_mut().zip(own) {
-                    *cell -= along * own;
-                }
+                subtract(cells, along, own);
             }
         }
     }
@@ -243,17 +241,28 @@ impl Triangle {
     }
 }
 
-/// The sum of products, of as many as are whole eights.
+/// The sum of products.
 #[inline]
 pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     // Eight sums at a time, so that they can be carried out side by side.
     let mut sums = [0.0; 8];
-    for (left, right) in left.chunks_exact(8).zip(right.chunks_exact(8)) {
+    let (lefts, rights) = (left.chunks_exact(8), right.chunks_exact(8));
+    let rest = lefts.remainder().iter().zip(rights.remainder());
+    let rest: f64 = rest.map(|(left, right)| left * right).sum();
+    for (left, right) in lefts.zip(rights) {
         for lane in 0..8 {
             sums[lane] += left[lane] * right[lane];
         }
     }
-    sums.iter().sum()
+    sums.iter().sum::<f64>() + rest
+}
+
+/// Takes so many times `part` off `cells`.
+#[inline]
+pub(crate) fn subtract(cells: &mut [f64], times: f64, part: &[f64]) {
+    for (cell, part) in cells.iter_mut().zip(part) {
+        *cell -= times * part;
+    }
 }
 
 /// Some columns brought to row echelon form: a column that depends on those before it takes no row,
@@ -291,18 +300,12 @@ impl Echelon {
             }
             let pivot = if own[rank] > 0.0 { -rest } else { rest };
             own[rank] -= pivot;
-            let square: f64 = own[rank..].iter().map(|cell| cell * cell).sum();
+            let reflected = &own[rank..];
+            let square = dot(reflected, reflected);
             for other in right.chunks_exact_mut(height) {
                 let other = &mut other[rank..];
-                let product: f64 = own[rank..]
-                    .iter()
-                    .zip(&*other)
-                    .map(|(left, right)| left * right)
-                    .sum();
-                let along = 2.0 * product / square;
-                for (cell, own) in other.iter_mut().zip(&own[rank..]) {
-                    *cell -= along * own;
-                }
+                let along = 2.0 * dot(reflected, other) / square;
+                subtract(other, along, reflected);
             }
             own[rank] = pivot;
             own[rank + 1..].fill(0.0);
@@ -365,9 +368,7 @@ impl Echelon {
             out[row] /= self.at(row, self.pivots[row]);
             let own = out[row];
             let column = &self.cells[self.pivots[row] * self.height..][..row];
-            for (cell, known) in out.iter_mut().zip(column) {
-                *cell -= known * own;
-            }
+            subtract(&mut out[..row], own, column);
         }
         out
     }
@@ -377,12 +378,7 @@ impl Echelon {
         let mut out = right.to_vec();
         for row in 0..self.rank() {
             let column = &self.cells[self.pivots[row] * self.height..][..=row];
-            let known: f64 = column[..row]
-                .iter()
-                .zip(&out)
-                .map(|(cell, x)| cell * x)
-                .sum();
-            out[row] = (out[row] - known) / column[row];
+            out[row] = (out[row] - dot(&column[..row], &out[..row])) / column[row];
         }
         out
     }
@@ -417,7 +413,7 @@ impl Echelon {
 }
 
 fn length(cells: &[f64]) -> f64 {
-    cells.iter().map(|cell| cell * cell).sum::<f64>().sqrt()
+    dot(cells, cells).sqrt()
 }
 
 /// Estimates of one dependent variable: the last column of a triangle on the others.

@@ -31,6 +31,7 @@ use crate::by::{ByGroups, open_by};
 use crate::effects::classes::{self, ClassData, Coding, Ordered, out_of_memory};
 use crate::effects::design::{Design, EffectColumns};
 use crate::effects::{Effect, Effects};
+use crate::linear::dot;
 use crate::observations::Observations;
 use crate::target::{named_fields, numeric};
 
@@ -465,7 +466,7 @@ fn odds_test(
         .collect();
     let (inverse, _) = fit::invert(&information, size, &columns);
     Ok(Test {
-        square: fit::dot(&fit::times(&inverse, &gradient), &gradient),
+        square: dot(&fit::times(&inverse, &gradient), &gradient),
         degrees: (free.len() * (problem.responses - 2)) as f64,
     })
 }

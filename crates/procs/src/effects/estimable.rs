@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::Effect;
-use crate::linear::Echelon;
+use crate::linear::{Echelon, dot, subtract};
 
 /// What is so small beside 1 in a row of coefficients is zero.
 const NOTHING: f64 = 1e-8;
@@ -88,9 +88,7 @@ impl General {
             for _ in 0..2 {
                 for other in &basis {
                     let along = dot(row, other);
-                    for (cell, part) in row.iter_mut().zip(other) {
-                        *cell -= along * part;
-                    }
+                    subtract(row, along, other);
                 }
             }
         }
@@ -132,13 +130,6 @@ pub(crate) fn square(echelon: &Echelon, response: usize, hypothesis: &[Vec<f64>]
         basis.len(),
         basis.iter().map(|unit| along(unit).powi(2)).sum(),
     )
-}
-
-fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter()
-        .zip(right)
-        .map(|(left, right)| left * right)
-        .sum()
 }
 
 /// Reduces `rows` on `columns`: those that carry a pivot there, and the rest, which are zero there.
@@ -190,9 +181,7 @@ fn orthonormal(rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         for _ in 0..2 {
             for unit in &basis {
                 let along = dot(&row, unit);
-                for (cell, part) in row.iter_mut().zip(unit) {
-                    *cell -= along * part;
-                }
+                subtract(&mut row, along, unit);
             }
         }
         let length = dot(&row, &row).sqrt();

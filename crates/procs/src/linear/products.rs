@@ -1,7 +1,7 @@
 //! The triangle of many rows by their cross products: half the work of rotations, and no digits lost
 //! that count, as it is done without where columns are close to depending on each other.
 
-use super::BLOCK;
+use super::{BLOCK, dot};
 
 /// Columns whose products with each other are computed at once: as many as registers hold sums of.
 const TILE: usize = 3;
@@ -114,19 +114,6 @@ impl Products {
         }
         Some(upper)
     }
-}
-
-fn dot(left: &[f64], right: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let (left, right) = (left.chunks_exact(4), right.chunks_exact(4));
-    let rest = left.remainder().iter().zip(right.remainder());
-    let rest: f64 = rest.map(|(left, right)| left * right).sum();
-    for (left, right) in left.zip(right) {
-        for lane in 0..4 {
-            sums[lane] += left[lane] * right[lane];
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// Cross products of all columns of a block with each other.

@@ -4,6 +4,7 @@ use engine::failure::Outcome;
 
 use super::likelihood::{Problem, Sums};
 use crate::distribution::chi_square_probability;
+use crate::linear::dot;
 
 /// A parameter whose information others leave less of than this depends on them.
 const SINGULAR: f64 = 1e-11;
@@ -117,13 +118,6 @@ pub(super) fn times(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
         .chunks_exact(vector.len())
         .map(|row| dot(row, vector))
         .collect()
-}
-
-pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter()
-        .zip(right)
-        .map(|(left, right)| left * right)
-        .sum()
 }
 
 impl Problem<'_> {

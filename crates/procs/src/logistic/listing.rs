@@ -3,7 +3,7 @@
 use engine::format::best;
 use engine::session::World;
 
-use super::fit::{Status, Test, dot, times};
+use super::fit::{Status, Test, times};
 use super::likelihood::BINS;
 use super::statements::Method;
 use super::{Analysis, Bound};
@@ -13,7 +13,7 @@ use crate::effects::Effect;
 use crate::effects::classes::{Coding, Ordered};
 use crate::effects::estimable::{General, containing};
 use crate::figures::{Grid, fixed, probability, statistic};
-use crate::linear::Echelon;
+use crate::linear::{Echelon, dot};
 
 /// What the log says of an analysis.
 pub(super) fn notes(world: &mut World, bound: &Bound<'_>, analysis: &Analysis) {

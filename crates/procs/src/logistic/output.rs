@@ -6,10 +6,11 @@ use engine::failure::Outcome;
 use engine::session::World;
 use sas7bdat::{Kind, Variable, missing};
 
-use super::fit::{dot, times};
+use super::fit::times;
 use super::statements::Statistic;
 use super::{Analysis, Bound, Values, open};
 use crate::distribution::normal_quantile;
+use crate::linear::dot;
 use crate::table::Table;
 use crate::target::named_fields;
 

@@ -10,8 +10,8 @@ use sas7bdat::{Format, missing};
 /// The functions.
 pub(super) const TABLE: &[Entry] = &[
     general("PUT", "a", Gives::Format, |call| {
-        let format = call.format.cloned().unwrap_or_default();
-        Result::Text(put(call, &format))
+        let none = Format::default();
+        Result::Text(put(call, call.format.unwrap_or(&none)))
     }),
     general("PUTN", "nc", Gives::Length(200), put_by_name),
     general("PUTC", "cc", Gives::Length(200), put_by_name),
@@ -99,12 +99,12 @@ pub(crate) fn aligned(text: &[u8], modifier: FormatModifier) -> Vec<u8> {
     aligned
 }
 
-fn put(call: &mut Call<'_, '_>, format: &Format) -> Vec<u8> {
-    let formats = call.events.surroundings.formats.clone();
+fn put(call: &Call<'_, '_>, format: &Format) -> Vec<u8> {
+    let formats = &call.events.surroundings.formats;
     match call.given.first() {
-        Some(Given::Text(text)) => format::text_with(text, format, &formats),
+        Some(Given::Text(text)) => format::text_with(text, format, formats),
         Some(Given::Number(value)) => {
-            let shown = format::number_with(*value, format, &formats);
+            let shown = format::number_with(*value, format, formats);
             shown
                 .unwrap_or_else(|| format::best(*value, 12))
                 .into_bytes()
