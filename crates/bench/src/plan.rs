@@ -586,15 +586,12 @@ fn choose_scale(
             "--scale {factor}: a number above 0 and up to 1000 is needed, or auto"
         ))),
         Scale::Demonstration => {
-            let small = &suite.text.demonstration;
-            let Some(bytes) = small.bytes else {
-                let factor = small.scale.unwrap_or(1.0);
-                return Ok((factor, format!("demonstration scale: {factor} of the rows")));
-            };
-            Ok((
-                bytes.0 as f64 / paper_total,
-                format!("demonstration scale: {bytes} of input in all"),
-            ))
+            let factor = demonstration_scale(suite, paper_total);
+            let size = suite.text.demonstration.bytes.map_or_else(
+                || format!("{factor} of the rows"),
+                |bytes| format!("{bytes} of input in all"),
+            );
+            Ok((factor, format!("demonstration scale: {size}")))
         }
         Scale::Auto => {
             // A qualifying run, 3.1 times the memory, if it fits in nine tenths of what is free.
@@ -610,7 +607,9 @@ fn choose_scale(
                 .fold(f64::INFINITY, f64::min)
                 * 0.98
                 / f64::from(request.lanes.max(1));
-            let total = wanted.min(room);
+            // What is smaller than a demonstration is no run: its space is asked for, and refused.
+            let least = demonstration_scale(suite, paper_total) * paper_total;
+            let total = wanted.min(room.max(least));
             let reason = if room >= wanted {
                 format!("auto: 3.1 times the memory of {}", host.memory)
             } else {
@@ -622,6 +621,13 @@ fn choose_scale(
             Ok((total / paper_total, reason))
         }
     }
+}
+
+/// Of so many bytes at the paper's scale.
+fn demonstration_scale(suite: &Suite, paper_total: f64) -> f64 {
+    let small = &suite.text.demonstration;
+    let of_bytes = small.bytes.map(|bytes| bytes.0 as f64 / paper_total);
+    of_bytes.or(small.scale).unwrap_or(1.0)
 }
 
 fn check_space(plan: &Plan, host: &HostFacts) -> Result<(), Error> {
@@ -723,6 +729,8 @@ pub(crate) mod tests {
         assert!(plan.qualifying, "{}", plan.scale_reason);
         let plan = planned(Scale::Auto, 60).unwrap();
         assert!(!plan.qualifying && plan.scale_reason.contains("what fits"));
+        let message = planned(Scale::Auto, 0).unwrap_err().to_string();
+        assert!(message.contains("0 B are free"), "{message}");
     }
 
     #[test]
