@@ -656,6 +656,7 @@ impl Run<'_> {
                     real_s: Some(real.as_secs_f64()),
                     user_s: Some(finished.user.as_secs_f64()),
                     system_s: Some(finished.system.as_secs_f64()),
+                    cpu_wait_s: self.cpu_wait_s(finished),
                     block_input: Some(finished.block_input),
                     block_output: Some(finished.block_output),
                     cancelled_write_bytes: self.cancelled_write_bytes(name),
@@ -665,6 +666,12 @@ impl Run<'_> {
             }
             Happening::Tick { .. } => None,
         }
+    }
+
+    /// A licensed SAS may be started by a script that waits for it and for nothing else.
+    fn cpu_wait_s(&self, finished: &Finished) -> Option<f64> {
+        let known = finished.cpu_wait.filter(|_| self.config.sas.is_none());
+        known.map(|wait| wait.as_secs_f64())
     }
 
     fn cancelled_write_bytes(&self, name: &str) -> Option<u64> {

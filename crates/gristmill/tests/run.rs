@@ -229,6 +229,10 @@ fn samples_add_up_to_what_the_jobs_say() {
     let of_jobs: f64 = cpu.filter_map(|cpu| cpu.jobs_s).sum();
     let all = result.aggregate.user_s + result.aggregate.system_s;
     assert!((of_jobs - all).abs() < 0.05, "{of_jobs} of {all}");
+    for job in &result.jobs {
+        let without_processor_s = job.cpu_wait_s.unwrap();
+        assert!(without_processor_s < job.real_s.unwrap(), "{job:?}");
+    }
     assert!(
         samples
             .iter()

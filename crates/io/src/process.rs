@@ -143,6 +143,8 @@ pub struct Finished {
     pub block_input: u64,
     /// 512-byte blocks that it made dirty or wrote towards devices.
     pub block_output: u64,
+    /// Time in which its first thread could have run and had no processor; `None` where the kernel does not tell.
+    pub cpu_wait: Option<Duration>,
 }
 
 /// Arranges that the child gets SIGTERM when the thread that starts it ends, so that a killed
@@ -163,8 +165,30 @@ pub fn die_with_parent(command: &mut std::process::Command) {
     }
 }
 
+/// The second number of `/proc/PID/schedstat` (Documentation/scheduler/sched-stats.rst). A kernel that does not count
+/// says that the process never ran.
+fn cpu_wait(process_id: u32) -> Option<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/{process_id}/schedstat")).ok()?;
+    let mut numbers = text.split_ascii_whitespace();
+    let ran_ns: u64 = numbers.next()?.parse().ok()?;
+    let waited_ns = numbers.next()?.parse().ok()?;
+    (ran_ns > 0).then(|| Duration::from_nanos(waited_ns))
+}
+
+/// Whether child `process_id` has ended; it stays to be collected, and can be asked until then.
+fn has_ended(process_id: u32) -> io::Result<bool> {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let id = pid(process_id).ok_or(io::ErrorKind::InvalidInput)?;
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(id), look)?.is_some())
+}
+
 /// Looks whether child `process_id` has ended; `None` while it runs.
 pub fn try_wait(process_id: u32) -> io::Result<Option<Finished>> {
+    if !has_ended(process_id)? {
+        return Ok(None);
+    }
+    let cpu_wait = cpu_wait(process_id);
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     let process_id = libc::pid_t::try_from(process_id).map_err(io::Error::other)?;
@@ -191,6 +215,7 @@ pub fn try_wait(process_id: u32) -> io::Result<Option<Finished>> {
         system: duration(usage.ru_stime),
         block_input: count(usage.ru_inblock),
         block_output: count(usage.ru_oublock),
+        cpu_wait,
     }))
 }
 
@@ -485,6 +510,41 @@ mod tests {
         assert!(apart < Duration::from_millis(5), "{seen:?}, {finished:?}");
         assert_eq!(cpu_of(id), None);
         assert!(own_cpu() > Duration::ZERO);
+    }
+
+    /// Two that compute on one processor wait for each other.
+    #[test]
+    fn time_without_a_processor_is_counted() {
+        let mut one = rustix::thread::CpuSet::new();
+        let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+        one.set(
+            (0..rustix::thread::CpuSet::MAX_CPU)
+                .find(|cpu| allowed.is_set(*cpu))
+                .unwrap(),
+        );
+        let compute = || {
+            let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+            let child = std::process::Command::new("/bin/sh")
+                .args(["-c", script])
+                .spawn()
+                .unwrap();
+            rustix::thread::sched_setaffinity(pid(child.id()), &one).unwrap();
+            child
+        };
+        let children = [compute(), compute()];
+        let waits = children.map(|child| {
+            loop {
+                if let Some(finished) = try_wait(child.id()).unwrap() {
+                    return (finished.cpu_wait.unwrap(), finished.user + finished.system);
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        // The first to end waited for about as long as it computed.
+        assert!(
+            waits.iter().any(|(wait, cpu)| *wait > *cpu / 4),
+            "{waits:?}"
+        );
     }
 
     #[test]

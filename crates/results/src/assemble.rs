@@ -301,6 +301,7 @@ fn job_result(
             .and_then(|_| steps.iter().map(|step| step.pace_fixed_s).sum()),
         stood_in_s,
         system_s: finished.and_then(|event| event.system_s),
+        cpu_wait_s: finished.and_then(|event| event.cpu_wait_s),
         exit: finished.and_then(|event| event.exit),
         verified: findings.as_ref().map(Vec::is_empty),
         findings: findings.unwrap_or_default(),

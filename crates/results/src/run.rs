@@ -324,6 +324,10 @@ pub struct Event {
     /// System CPU time of a finished job, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_s: Option<f64>,
+    /// Time in which a finished job's first thread could have run and had no processor, seconds
+    /// (`/proc/PID/schedstat`); absent where the kernel does not tell, and of a licensed SAS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_s: Option<f64>,
     /// 512-byte blocks read from devices on behalf of a finished job (`wait4`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_input: Option<u64>,
@@ -366,6 +370,7 @@ impl Event {
             real_s: None,
             user_s: None,
             system_s: None,
+            cpu_wait_s: None,
             block_input: None,
             block_output: None,
             cancelled_write_bytes: None,
@@ -700,6 +705,9 @@ pub struct JobResult {
     /// System CPU time, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_s: Option<f64>,
+    /// Time in which its first thread could have run and had no processor, seconds; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_wait_s: Option<f64>,
     /// Elapsed time that steps spent to keep their pace, seconds; absent without a pace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace_s: Option<f64>,
@@ -780,6 +788,7 @@ impl JobResult {
             real_s: None,
             user_s: None,
             system_s: None,
+            cpu_wait_s: None,
             pace_s: None,
             pace_fixed_s: None,
             stood_in_s: None,

@@ -182,6 +182,11 @@ pub fn totals(plan: &RunPlan, result: &RunResult) -> Option<Table> {
             "% (as the kernel counts; the rest came from caches)",
         ),
         (
+            "Jobs without a processor",
+            percent(without_processor(&result.jobs)),
+            "% of their elapsed time (their first threads could have run)",
+        ),
+        (
             "Input cached at the start",
             percent(all.cached_share),
             known_cold,
@@ -204,6 +209,17 @@ pub fn totals(plan: &RunPlan, result: &RunResult) -> Option<Table> {
         table.row(vec![Cell::text(label), job.sort_s.into(), Cell::text("s")]);
     }
     Some(table)
+}
+
+/// Share of the jobs' elapsed time, if all that ended tell.
+fn without_processor(jobs: &[JobResult]) -> Option<f64> {
+    let ended = jobs.iter().filter_map(|job| Some((job, job.real_s?)));
+    let times = ended.map(|(job, real_s)| Some((job.cpu_wait_s?, real_s)));
+    let times: Option<Vec<(f64, f64)>> = times.collect();
+    let (waited_s, real_s) = times?
+        .iter()
+        .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    (real_s > 0.0).then(|| waited_s / real_s)
 }
 
 /// The fastest and the slowest of equal sorts, which a saturating load is made of.

@@ -310,7 +310,7 @@ fn cpu_real(facts: &Facts<'_>) -> Measured {
     Measured {
         value: facts.aggregate.cpu_real_mean_of_ratios,
         not_shown: unpaced(facts.plan),
-        only_if_met: not_in_files(waited),
+        only_if_met: not_the_storages(waited),
         limited_by: limit::job_class(facts.jobs),
         ..Measured::default()
     }
@@ -320,11 +320,22 @@ fn time_in_io(facts: &Facts<'_>) -> Measured {
     let known = facts
         .jobs
         .iter()
-        .filter_map(|job| Some((job.blocked_s?, job.real_s?)));
-    let (blocked_s, real_s) = known.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        .filter_map(|job| Some((job, job.blocked_s?, job.real_s?)));
+    let known: Vec<(&JobResult, f64, f64)> = known.collect();
+    let blocked_s: f64 = known.iter().map(|one| one.1).sum();
+    let real_s: f64 = known.iter().map(|one| one.2).sum();
+    let cpu_wait_s: Option<f64> = known.iter().map(|one| one.0.cpu_wait_s).sum();
+    // A call that has to wait for a processor takes longer, too.
+    let waited = cpu_wait_s.filter(|waited_s| *waited_s > blocked_s / 2.0);
     Measured {
         value: (real_s > 0.0).then(|| blocked_s / real_s),
         not_shown: unpaced(facts.plan),
+        only_if_met: waited.map(|waited_s| {
+            format!(
+                "jobs were inside file operations for {blocked_s:.0} s, all together, and had no processor for \
+                 {waited_s:.0} s, there or elsewhere"
+            )
+        }),
         limited_by: limit::job_class(facts.jobs),
         ..Measured::default()
     }
@@ -359,21 +370,37 @@ fn elongation(facts: &Facts<'_>) -> Measured {
     let lost = pairs.iter().map(|(job, here, alone)| (*job, here - alone));
     Measured {
         limited_by: limit::job_class(facts.jobs),
-        only_if_met: not_in_files(lost),
+        only_if_met: not_the_storages(lost),
         ..Measured::of(here / alone)
     }
 }
 
-/// Why time that jobs lost is not the storage's: they were not inside file operations for most of it.
-fn not_in_files<'a>(lost: impl Iterator<Item = (&'a JobResult, f64)>) -> Option<String> {
-    let known = lost.filter_map(|(job, lost_s)| Some((job.blocked_s?, lost_s.max(0.0))));
-    let (inside_s, lost_s) = known.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    (inside_s < lost_s / 2.0).then(|| {
-        format!(
-            "jobs lost {lost_s:.0} s, all together, and were inside file operations for {inside_s:.0} s: they \
-             waited for something else, most likely for processors"
-        )
-    })
+/// Why time that jobs lost is not the storage's: for most of it they had no processor, or were not inside file
+/// operations.
+fn not_the_storages<'a>(lost: impl Iterator<Item = (&'a JobResult, f64)>) -> Option<String> {
+    let known: Vec<(&JobResult, f64, f64)> = lost
+        .filter_map(|(job, lost_s)| Some((job, job.blocked_s?, lost_s.max(0.0))))
+        .collect();
+    let inside_s: f64 = known.iter().map(|one| one.1).sum();
+    let lost_s: f64 = known.iter().map(|one| one.2).sum();
+    let cpu_wait_s: Option<f64> = known.iter().map(|one| one.0.cpu_wait_s).sum();
+    let waited = match cpu_wait_s {
+        Some(waited_s) if waited_s > lost_s / 2.0 => {
+            format!("had no processor for {waited_s:.0} s")
+        }
+        _ if inside_s >= lost_s / 2.0 => return None,
+        Some(waited_s) => format!(
+            "were inside file operations for {inside_s:.0} s and had no processor for {waited_s:.0} s: they waited \
+             for something else"
+        ),
+        None => format!(
+            "were inside file operations for {inside_s:.0} s: they waited for something else, most likely for \
+             processors"
+        ),
+    };
+    Some(format!(
+        "jobs lost {lost_s:.0} s, all together, and {waited}"
+    ))
 }
 
 /// The largest ratio of longest to shortest among jobs that are equal: the same job in other batches or on

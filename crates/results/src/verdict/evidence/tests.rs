@@ -68,6 +68,7 @@ fn job() -> JobResult {
         node: "n".to_owned(),
         real_s: Some(1.0),
         user_s: Some(0.1),
+        cpu_wait_s: None,
         system_s: Some(0.1),
         exit: Some(0),
         verified: Some(true),
@@ -353,26 +354,39 @@ fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
         cpu_real_mean_of_ratios: Some(0.2),
         ..aggregate()
     };
-    let with = |blocked_s: f64| {
+    let with = |id: &str, blocked_s: f64, cpu_wait_s: Option<f64>| {
         let job = JobResult {
             real_s: Some(10.0),
             user_s: Some(1.5),
             system_s: Some(0.5),
             blocked_s: Some(blocked_s),
+            cpu_wait_s,
             ..job()
         };
         let verdict = verdict(&paced, &[job], &slow, &[], &[]);
         let mut requirements = verdict.requirements.into_iter();
-        let found = requirements.find(|one| one.id == "cpu-real").unwrap();
+        let found = requirements.find(|one| one.id == id).unwrap();
         (found.result, found.reason.unwrap_or_default())
     };
-    assert_eq!(with(7.0).0, "fail");
-    let (result, reason) = with(1.0);
+    assert_eq!(with("cpu-real", 7.0, None).0, "fail");
+    assert_eq!(with("cpu-real", 7.0, Some(1.0)).0, "fail");
+    for (blocked_s, cpu_wait_s, said) in [
+        (1.0, None, "file operations for 1 s: they waited"),
+        (1.0, Some(2.0), "for 1 s and had no processor for 2 s"),
+        // Calls that wait for a processor take as long as those that wait for storage.
+        (7.0, Some(6.0), "and had no processor for 6 s"),
+    ] {
+        let (result, reason) = with("cpu-real", blocked_s, cpu_wait_s);
+        assert_eq!(result, "inconclusive");
+        assert!(
+            reason.contains("lost 8 s") && reason.contains(said),
+            "{reason}"
+        );
+    }
+    assert_eq!(with("time-in-io", 7.0, Some(3.0)).0, "fail");
+    let (result, reason) = with("time-in-io", 7.0, Some(4.0));
     assert_eq!(result, "inconclusive");
-    assert!(
-        reason.contains("lost 8 s") && reason.contains("for 1 s"),
-        "{reason}"
-    );
+    assert!(reason.contains("no processor for 4 s"), "{reason}");
 }
 
 /// Seven of eight seconds lost in files; but where processors were busy all the time, that shows nothing.
