@@ -32,10 +32,19 @@ pub fn ladder(ladder: &Ladder) -> String {
         "Largest load that meets the requirements: {}",
         or(ladder.largest_that_passes, "none was shown to")
     );
+    let known = ladder
+        .rungs
+        .last()
+        .is_none_or(|rung| rung.mb_per_s.is_some());
+    let none = if known {
+        "not reached, throughput still rises"
+    } else {
+        "not known, the highest load has no throughput"
+    };
     let _ = writeln!(
         out,
         "Knee, the smallest load with nine tenths of the highest throughput: {}",
-        or(ladder.knee, "not reached, throughput still rises")
+        or(ladder.knee, none)
     );
     out
 }

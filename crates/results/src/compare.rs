@@ -125,7 +125,7 @@ fn of_run(run: &Subject) -> Vec<Repeat> {
     if batches.len() < 2 {
         return vec![Repeat {
             real_s: real_by_job(&run.jobs),
-            figures: run.figures.clone(),
+            figures: of_whole(&run.jobs, run.figures.clone()),
         }];
     }
     let of_batch = |batch: u32| {
@@ -133,15 +133,24 @@ fn of_run(run: &Subject) -> Vec<Repeat> {
         let jobs: Vec<JobResult> = jobs.cloned().collect();
         Repeat {
             real_s: real_by_job(&jobs),
-            figures: Figures::of_jobs(&jobs),
+            figures: of_whole(&jobs, Figures::of_jobs(&jobs)),
         }
     };
     batches.into_iter().map(of_batch).collect()
 }
 
+/// Sums and rates, unless jobs ended before they had done their work, which is not to be fast.
+fn of_whole(jobs: &[JobResult], figures: Figures) -> Figures {
+    if jobs.iter().any(JobResult::has_failed) {
+        Figures::default()
+    } else {
+        figures
+    }
+}
+
 fn real_by_job(jobs: &[JobResult]) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    for job in jobs {
+    for job in jobs.iter().filter(|job| !job.has_failed()) {
         let Some(real_s) = job.real_s else { continue };
         let sum = sums.entry(job.name.clone()).or_default();
         *sum = (sum.0 + real_s, sum.1 + 1.0);

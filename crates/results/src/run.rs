@@ -774,6 +774,23 @@ impl JobResult {
         matches!(self.exit, Some(0 | 1))
     }
 
+    /// Whether it ended before it had done its work: with errors, by a signal, at its wall limit. Of what papers tell
+    /// neither is known.
+    pub fn has_failed(&self) -> bool {
+        self.error.is_some() || self.exit.is_some_and(|exit| exit > 1)
+    }
+
+    /// Elapsed time without what its program waited of its own accord, seconds. Where that is not known nothing is
+    /// taken off.
+    pub fn busy_s(&self) -> Option<f64> {
+        Some(self.real_s? - self.sleep_s.unwrap_or_default())
+    }
+
+    /// User and system CPU time, seconds.
+    pub fn cpu_s(&self) -> Option<f64> {
+        Some(self.user_s? + self.system_s?)
+    }
+
     /// Bytes read and written over all channels.
     pub fn moved_bytes(&self) -> Option<u64> {
         Some(self.read_bytes? + self.write_bytes?)

@@ -52,7 +52,8 @@ pub fn ladder(runs: &[(u64, RunResult)]) -> Ladder {
     };
     let highest = rates().map(|(_, rate)| rate).fold(0.0, f64::max);
     let reaches = rates().find(|(_, rate)| *rate >= KNEE_SHARE * highest);
-    let last = rungs.last().map(|rung| rung.load);
+    // What a higher rung without a figure reached is not known: the knee may lie there.
+    let last = rates().next_back().map(|(load, _)| load);
     let knee = reaches
         .map(|(load, _)| load)
         .filter(|load| Some(*load) != last);
@@ -241,6 +242,15 @@ mod tests {
         let rising = ladder(&[(1, run(100.0, "not_shown")), (2, run(200.0, "not_shown"))]);
         assert_eq!((rising.knee, rising.largest_that_passes), (None, None));
         assert_eq!(ladder(&[]).knee, None);
+        // A job of the highest load left no record.
+        let mut unknown = run(0.0, "not_shown");
+        unknown.aggregate.mb_per_s_flushed = None;
+        let runs = [
+            (1, run(300.0, "pass")),
+            (2, run(590.0, "pass")),
+            (4, unknown),
+        ];
+        assert_eq!(ladder(&runs).knee, None);
     }
 
     #[test]

@@ -153,3 +153,18 @@ fn different_jobs_are_said_and_summed_in_common_only() {
     );
     assert_eq!(find(&found.jobs, "y").values, [Some(90.0), None]);
 }
+
+#[test]
+fn jobs_that_failed_are_not_fast() {
+    let whole = run("a", &[("j1", 600.0), ("j2", 600.0)]);
+    let mut broken = run("b", &[("j1", 600.0), ("j2", 1.0)]);
+    broken.jobs[1].exit = Some(2);
+    let of = |run: Subject| Side {
+        label: run.name.clone(),
+        runs: vec![run],
+    };
+    let found = compare(&[of(whole), of(broken)]);
+    assert_eq!(find(&found.jobs, "j2").values, [Some(600.0), None]);
+    let common = find(&found.aggregate, "Sum of real times, 1 jobs in common");
+    assert!((common.ratios[0].unwrap().ratio - 1.0).abs() < 1e-12);
+}

@@ -30,6 +30,9 @@ const TOTAL_MB_PER_S_PER_CORE: f64 = 100.0;
 /// Shorter jobs say more of start-up than of storage.
 const SPREAD_REAL_S_MIN: f64 = 10.0;
 
+/// Equal jobs that were launched within so many seconds ran among the same others.
+const TOGETHER_S: f64 = 10.0;
+
 /// Jobs that could be compared with tmpfs stand for all from this share of the elapsed time on.
 const ELONGATION_SHARE_MIN: f64 = 0.5;
 
@@ -88,7 +91,7 @@ fn evidence(facts: &Facts<'_>) -> Evidence {
         doubts.extend(one_machine(facts.nodes));
         doubts.extend(beyond_limits(facts.disturbances));
     }
-    let mut limited_by = limit::of_run(facts.samples, facts.channels, facts.nodes);
+    let mut limited_by = limit::of_run(facts.samples, facts.jobs, facts.channels, facts.nodes);
     if let Some(limit) = &mut limited_by {
         relief::complete(limit, facts);
     }
@@ -295,6 +298,9 @@ fn growth(facts: &Facts<'_>) -> Measured {
     let Some(base) = base else {
         return Measured::absent("no run on fewer nodes was made before, in the same series");
     };
+    if facts.jobs.iter().any(JobResult::has_failed) {
+        return Measured::absent("jobs failed, which says nothing of how long they take");
+    }
     let mean_s = Figures::of_jobs(facts.jobs).real_mean_s;
     match (mean_s, base.real_mean_s.filter(|seconds| *seconds > 0.0)) {
         (Some(mean_s), Some(base_s)) => Measured::of(mean_s / base_s),
@@ -302,13 +308,20 @@ fn growth(facts: &Facts<'_>) -> Measured {
     }
 }
 
+/// Of the time in which programs do not wait of their own accord.
 fn cpu_real(facts: &Facts<'_>) -> Measured {
-    let waited = facts.jobs.iter().filter_map(|job| {
-        let slept_s = job.sleep_s.unwrap_or_default();
-        Some((job, job.real_s? - job.user_s? - job.system_s? - slept_s))
+    let known = facts.jobs.iter().filter_map(|job| {
+        let busy_s = job.busy_s().filter(|busy_s| *busy_s > 0.0)?;
+        Some((job, job.cpu_s()?, busy_s))
     });
+    let known: Vec<(&JobResult, f64, f64)> = known.collect();
+    let ratios = known.iter().map(|(_, cpu_s, busy_s)| cpu_s / busy_s);
+    let mean = ratios.sum::<f64>() / known.len() as f64;
+    let waited = known
+        .iter()
+        .map(|(job, cpu_s, busy_s)| (*job, busy_s - cpu_s));
     Measured {
-        value: facts.aggregate.cpu_real_mean_of_ratios,
+        value: (!known.is_empty()).then_some(mean),
         not_shown: unpaced(facts.plan),
         only_if_met: not_the_storages(waited),
         limited_by: limit::job_class(facts.jobs),
@@ -316,23 +329,29 @@ fn cpu_real(facts: &Facts<'_>) -> Measured {
     }
 }
 
+/// What a job was inside file operations for and did not compute meanwhile, as with several threads it may.
+fn held_s(job: &JobResult, busy_s: f64) -> Option<f64> {
+    let idle_s = busy_s - job.cpu_s().unwrap_or_default();
+    Some(job.blocked_s?.min(idle_s.max(0.0)))
+}
+
 fn time_in_io(facts: &Facts<'_>) -> Measured {
-    let known = facts
-        .jobs
-        .iter()
-        .filter_map(|job| Some((job, job.blocked_s?, job.real_s?)));
+    let known = facts.jobs.iter().filter_map(|job| {
+        let busy_s = job.busy_s()?;
+        Some((job, held_s(job, busy_s)?, busy_s))
+    });
     let known: Vec<(&JobResult, f64, f64)> = known.collect();
-    let blocked_s: f64 = known.iter().map(|one| one.1).sum();
-    let real_s: f64 = known.iter().map(|one| one.2).sum();
+    let held_s: f64 = known.iter().map(|one| one.1).sum();
+    let busy_s: f64 = known.iter().map(|one| one.2).sum();
     let cpu_wait_s: Option<f64> = known.iter().map(|one| one.0.cpu_wait_s).sum();
     // A call that has to wait for a processor takes longer, too.
-    let waited = cpu_wait_s.filter(|waited_s| *waited_s > blocked_s / 2.0);
+    let waited = cpu_wait_s.filter(|waited_s| *waited_s > held_s / 2.0);
     Measured {
-        value: (real_s > 0.0).then(|| blocked_s / real_s),
+        value: (busy_s > 0.0).then(|| held_s / busy_s),
         not_shown: unpaced(facts.plan),
         only_if_met: waited.map(|waited_s| {
             format!(
-                "jobs were inside file operations for {blocked_s:.0} s, all together, and had no processor for \
+                "jobs were inside file operations for {held_s:.0} s, all together, and had no processor for \
                  {waited_s:.0} s, there or elsewhere"
             )
         }),
@@ -346,7 +365,7 @@ fn elongation(facts: &Facts<'_>) -> Measured {
         return Measured::absent("what the jobs take on tmpfs was not measured");
     };
     // What programs wait for of their own accord is no part of either.
-    let busy_s = |job: &JobResult| Some(job.real_s? - job.sleep_s.unwrap_or_default());
+    let busy_s = JobResult::busy_s;
     let ended = facts.jobs.iter().filter(|job| job.ended_well());
     let pairs: Vec<(&JobResult, f64, f64)> = ended
         .clone()
@@ -379,8 +398,13 @@ fn elongation(facts: &Facts<'_>) -> Measured {
 /// operations.
 fn not_the_storages<'a>(lost: impl Iterator<Item = (&'a JobResult, f64)>) -> Option<String> {
     let known: Vec<(&JobResult, f64, f64)> = lost
-        .filter_map(|(job, lost_s)| Some((job, job.blocked_s?, lost_s.max(0.0))))
+        .filter_map(|(job, lost_s)| {
+            Some((job, job.blocked_s?.min(lost_s.max(0.0)), lost_s.max(0.0)))
+        })
         .collect();
+    if known.is_empty() {
+        return Some("what the jobs waited for is not known".to_owned());
+    }
     let inside_s: f64 = known.iter().map(|one| one.1).sum();
     let lost_s: f64 = known.iter().map(|one| one.2).sum();
     let cpu_wait_s: Option<f64> = known.iter().map(|one| one.0.cpu_wait_s).sum();
@@ -403,30 +427,59 @@ fn not_the_storages<'a>(lost: impl Iterator<Item = (&'a JobResult, f64)>) -> Opt
     ))
 }
 
-/// The largest ratio of longest to shortest among jobs that are equal: the same job in other batches or on
-/// other nodes, or jobs of one kind, size and launch time.
-fn spread(facts: &Facts<'_>) -> Measured {
-    let mut groups: BTreeMap<(String, u64), Vec<(&JobResult, f64)>> = BTreeMap::new();
+/// Equal jobs that are long enough, with their elapsed times: the same in other batches or on other nodes, or of one
+/// kind and size; those of them that began within the same seconds of their batches.
+fn launched_together<'a>(facts: &Facts<'a>) -> Vec<Vec<(&'a JobResult, f64)>> {
+    let mut begun: BTreeMap<u32, f64> = BTreeMap::new();
+    for job in facts.jobs {
+        if let Some(launched_s) = job.launched_s {
+            let first = begun.entry(job.batch).or_insert(launched_s);
+            *first = first.min(launched_s);
+        }
+    }
+    let mut equal: BTreeMap<_, Vec<(f64, &JobResult, f64)>> = BTreeMap::new();
     // Batches follow each other, each with the jobs of the plan in their order.
     for (plan, job) in facts.plan.jobs.iter().cycle().zip(facts.jobs) {
-        let Some(real_s) = job.real_s.filter(|real_s| *real_s >= SPREAD_REAL_S_MIN) else {
+        let busy_s = job.busy_s().filter(|busy_s| *busy_s >= SPREAD_REAL_S_MIN);
+        let (Some(launched_s), Some(busy_s)) = (job.launched_s, busy_s) else {
             continue;
         };
         // Batches side by side have names that end in `.2` and so on.
         let name = job.name.split('.').next().unwrap_or_default();
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        // Ten seconds apart is not together.
-        let together = format!("{stem} {:?} {:.0}", job.class, plan.offset_s / 10.0);
-        let group = groups.entry((together, plan.input_bytes)).or_default();
-        group.push((job, real_s));
+        let kind = (stem, job.class.as_deref(), plan.input_bytes);
+        let begun_s = launched_s - begun.get(&job.batch).copied().unwrap_or_default();
+        equal.entry(kind).or_default().push((begun_s, job, busy_s));
     }
+    let mut groups = Vec::new();
+    for mut jobs in equal.into_values() {
+        jobs.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut first_s = f64::NEG_INFINITY;
+        for (begun_s, job, busy_s) in jobs {
+            if begun_s - first_s > TOGETHER_S {
+                first_s = begun_s;
+                groups.push(Vec::new());
+            }
+            groups
+                .last_mut()
+                .expect("one was begun")
+                .push((job, busy_s));
+        }
+    }
+    groups
+}
+
+/// The largest ratio of longest to shortest among jobs that are equal: the same job in other batches or on
+/// other nodes, or jobs of one kind, size and launch time.
+fn spread(facts: &Facts<'_>) -> Measured {
+    let groups = launched_together(facts);
     let times = |group: &[(&JobResult, f64)], pick: fn(f64, f64) -> f64| {
         group.iter().map(|(_, real_s)| *real_s).reduce(pick)
     };
     let ratio =
         |group: &Vec<(&JobResult, f64)>| Some(times(group, f64::max)? / times(group, f64::min)?);
     let widest = groups
-        .values()
+        .iter()
         .filter(|group| group.len() > 1)
         .filter_map(|group| Some((group, ratio(group)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1));

@@ -12,31 +12,46 @@ const BUSY: f64 = 0.90;
 /// A link that carries this share of its speed is full: headers take the rest.
 const LINK_FULL: f64 = 0.85;
 
+/// Nodes on which something was busy must have had this share of the jobs' time: what held back fewer of them did not
+/// limit the run.
+const NODES_SHARE: f64 = 0.5;
+
+/// Inside operations on a channel for less of their time, jobs were not limited by it.
+const WAITED_SHARE: f64 = 0.25;
+
 /// What was busy while jobs were running: processors first, since a run that they limit shows nothing of
-/// storage, then links, the run's own devices and servers, and where nothing was sampled the channel that
-/// jobs waited for longest.
+/// storage, then links, the run's own devices and servers, and where none of them was the channel that jobs waited for
+/// longest, if they waited long. Where all files are on devices a full link is most likely full of something else.
 pub(super) fn of_run(
     samples: &[(String, Vec<Sample>)],
+    jobs: &[JobResult],
     channels: &BTreeMap<String, ChannelResult>,
     nodes: &[NodeRecord],
 ) -> Option<Limit> {
+    let on_devices = |node: &NodeRecord| {
+        let mut all = node.file_systems.values();
+        all.all(|one| !one.devices.is_empty())
+    };
+    let local = !nodes.is_empty() && nodes.iter().all(on_devices);
     processors(samples)
-        .or_else(|| links(samples))
+        .or_else(|| links(samples).filter(|_| !local))
         .or_else(|| devices(samples, nodes))
-        .or_else(|| servers(samples))
-        .or_else(|| waited_for(channels, nodes))
+        .or_else(|| links(samples))
+        .or_else(|| servers(samples, nodes))
+        .or_else(|| waited_for(jobs, channels, nodes))
 }
 
 /// The class of jobs that was inside file operations for the largest share of its time.
 pub(super) fn job_class(jobs: &[JobResult]) -> Option<Limit> {
     let mut classes: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for job in jobs {
-        let (Some(class), Some(blocked_s), Some(real_s)) = (&job.class, job.blocked_s, job.real_s)
+        let (Some(class), Some(blocked_s), Some(busy_s)) =
+            (&job.class, job.blocked_s, job.busy_s())
         else {
             continue;
         };
         let sums = classes.entry(class).or_default();
-        *sums = (sums.0 + blocked_s, sums.1 + real_s);
+        *sums = (sums.0 + blocked_s.min(busy_s), sums.1 + busy_s);
     }
     let share = |sums: &(f64, f64)| sums.0 / sums.1;
     let (class, sums) = classes
@@ -72,20 +87,31 @@ pub(super) fn busy(samples: &[(String, Vec<Sample>)]) -> impl Iterator<Item = (&
 type What<'a> = (&'a str, &'a str);
 
 /// What a sample counts for: a busy hour with all jobs is not made up for by one with the last of them.
-fn job_seconds(sample: &Sample) -> f64 {
+pub(super) fn job_seconds(sample: &Sample) -> f64 {
     sample.interval_s * sample.running as f64
 }
 
-/// Mean of something's share over the time of all jobs; the largest.
-fn largest<'a>(shares: impl Iterator<Item = (What<'a>, f64, f64)>) -> Option<(What<'a>, f64)> {
+/// What has reached `least` on average over the jobs' time, if the nodes where it has had most of that; the largest.
+fn reaching<'a>(
+    least: f64,
+    samples: &[(String, Vec<Sample>)],
+    shares: impl Iterator<Item = (What<'a>, f64, f64)>,
+) -> Option<(What<'a>, f64)> {
     let mut sums: BTreeMap<What<'a>, (f64, f64)> = BTreeMap::new();
     for (what, share, seconds) in shares {
         let sum = sums.entry(what).or_default();
         *sum = (sum.0 + share * seconds, sum.1 + seconds);
     }
-    sums.into_iter()
-        .map(|(what, (weighted, seconds))| (what, weighted / seconds))
-        .max_by(|a, b| a.1.total_cmp(&b.1))
+    sums.retain(|_, (weighted, seconds)| *weighted >= least * *seconds);
+    let nodes: BTreeMap<&str, f64> = sums.iter().map(|((_, node), sum)| (*node, sum.1)).collect();
+    let all: f64 = busy(samples).map(|(_, sample)| job_seconds(sample)).sum();
+    if nodes.values().sum::<f64>() < NODES_SHARE * all {
+        return None;
+    }
+    let means = sums
+        .into_iter()
+        .map(|(what, (weighted, seconds))| (what, weighted / seconds));
+    means.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
 fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
@@ -95,11 +121,12 @@ fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
         let all = used + cpu.iowait_s + cpu.idle_s;
         (all > 0.0).then(|| (("", node.as_str()), used / all, job_seconds(sample)))
     });
-    let ((_, node), share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
+    let ((_, node), share) = reaching(BUSY, samples, shares)?;
     let jobs = busy(samples).filter(|(name, _)| *name == node);
     let jobs = jobs.filter_map(|(_, sample)| {
         let cpu = sample.cpu.as_ref()?;
-        Some((cpu.jobs_s?, cpu.all_s()))
+        let seconds = job_seconds(sample);
+        Some((cpu.jobs_s? / cpu.all_s() * seconds, seconds))
     });
     let (jobs, all) = jobs.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let of_jobs = (all > 0.0).then(|| jobs / all);
@@ -151,7 +178,7 @@ fn links(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
             Some(((name.as_str(), node.as_str()), share, job_seconds(sample)))
         })
     });
-    let (what, share) = largest(shares).filter(|(_, share)| *share >= LINK_FULL)?;
+    let (what, share) = reaching(LINK_FULL, samples, shares)?;
     Some(of_node(
         "link",
         what,
@@ -176,7 +203,7 @@ fn devices(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Li
             ((name.as_str(), node.as_str()), share, job_seconds(sample))
         })
     });
-    let (what, share) = largest(shares).filter(|(_, share)| *share >= BUSY)?;
+    let (what, share) = reaching(BUSY, samples, shares)?;
     Some(of_node(
         "device",
         what,
@@ -188,16 +215,21 @@ fn devices(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Li
     ))
 }
 
-/// A server that calls waited for on average more than one at a time.
-fn servers(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
+/// A server of the run's files that calls waited for on average more than one at a time.
+fn servers(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Limit> {
+    let is_used = |node: &String, mount: &String| {
+        let record = nodes.iter().find(|record| record.node == *node);
+        record.is_none_or(|record| record.served_mounts().contains(&mount.as_str()))
+    };
     let shares = busy(samples).flat_map(|(node, sample)| {
-        sample.mounts.iter().filter_map(move |(mount, calls)| {
+        let own = sample.mounts.iter().filter(|one| is_used(node, one.0));
+        own.filter_map(move |(mount, calls)| {
             let outstanding = calls.operation_s? / sample.interval_s;
             let what = (mount.as_str(), node.as_str());
             Some((what, outstanding, job_seconds(sample)))
         })
     });
-    let (what, outstanding) = largest(shares).filter(|(_, outstanding)| *outstanding >= 1.0)?;
+    let (what, outstanding) = reaching(1.0, samples, shares)?;
     Some(of_node(
         "server",
         what,
@@ -206,12 +238,16 @@ fn servers(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
     ))
 }
 
-fn waited_for(channels: &BTreeMap<String, ChannelResult>, nodes: &[NodeRecord]) -> Option<Limit> {
-    let waited = |channel: &ChannelResult| channel.blocked_s.filter(|seconds| *seconds > 0.0);
-    let all: f64 = channels.values().filter_map(waited).sum();
+fn waited_for(
+    jobs: &[JobResult],
+    channels: &BTreeMap<String, ChannelResult>,
+    nodes: &[NodeRecord],
+) -> Option<Limit> {
+    let jobs_s: f64 = jobs.iter().filter_map(JobResult::busy_s).sum();
     let (name, seconds) = channels
         .iter()
-        .filter_map(|(name, channel)| Some((name, waited(channel)?)))
+        .filter_map(|(name, channel)| Some((name, channel.blocked_s?)))
+        .filter(|(_, seconds)| jobs_s > 0.0 && *seconds >= WAITED_SHARE * jobs_s)
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     let storage = nodes.first().and_then(|node| file_system(node, name));
     let is_local = |name: &str| matches!(name, "work" | "util");
@@ -233,8 +269,9 @@ fn waited_for(channels: &BTreeMap<String, ChannelResult>, nodes: &[NodeRecord]) 
         kind: "channel".to_owned(),
         name: format!("{name}{place}"),
         evidence: format!(
-            "{:.0} % of the time inside file operations",
-            seconds / all * 100.0
+            "jobs were inside operations on its files for {:.0} % of their time",
+            // Several threads of a job may be.
+            (seconds / jobs_s * 100.0).min(100.0)
         ),
         relief: relief.to_owned(),
         node: nodes.first().map(|node| node.node.clone()),
@@ -255,7 +292,7 @@ pub(super) fn directory(channel: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{CpuSample, DeviceSample, NetworkSample};
+    use crate::sample::{CpuSample, DeviceSample, MountSample, NetworkSample};
 
     fn sample(busy_cpu: f64, busy_device: f64, link_mb: u64) -> Vec<(String, Vec<Sample>)> {
         let sample = Sample {
@@ -287,8 +324,18 @@ mod tests {
         vec![("n1".to_owned(), vec![sample])]
     }
 
+    /// Five seconds, and two of thinking.
+    fn jobs() -> [JobResult; 1] {
+        [JobResult {
+            real_s: Some(7.0),
+            sleep_s: Some(2.0),
+            ..JobResult::default()
+        }]
+    }
+
     fn kind(samples: &[(String, Vec<Sample>)]) -> Option<String> {
-        of_run(samples, &BTreeMap::new(), &[]).map(|limit| format!("{} {}", limit.kind, limit.name))
+        of_run(samples, &[], &BTreeMap::new(), &[])
+            .map(|limit| format!("{} {}", limit.kind, limit.name))
     }
 
     #[test]
@@ -304,13 +351,47 @@ mod tests {
     fn what_limited_most_jobs_counts_not_what_was_there_at_the_end() {
         let mut samples = sample(1.0, 0.0, 0);
         samples[0].1[0].running = 20;
+        samples[0].1[0].cpu.as_mut().unwrap().jobs_s = Some(1.0);
         let busy = samples[0].1[0].clone();
         samples[0].1.extend(vec![busy; 9]);
-        let alone = sample(0.0, 0.0, 0)[0].1[0].clone();
-        samples[0].1.extend(vec![alone; 10]);
-        let limit = of_run(&samples, &BTreeMap::new(), &[]).unwrap();
+        let mut alone = sample(0.0, 0.0, 0)[0].1[0].clone();
+        alone.cpu.as_mut().unwrap().jobs_s = Some(0.0);
+        samples[0].1.extend(vec![alone; 12]);
+        let limit = of_run(&samples, &[], &BTreeMap::new(), &[]).unwrap();
         assert_eq!(limit.name, "n1");
-        assert_eq!(limit.evidence, "processors busy 95 % of the jobs' time");
+        assert_eq!(limit.evidence, "processors busy 94 % of the jobs' time");
+        assert!(limit.relief.contains("more or faster cores"));
+    }
+
+    #[test]
+    fn a_node_with_few_of_the_jobs_did_not_limit_the_run() {
+        let mut samples = sample(0.3, 1.0, 0);
+        samples[0].1[0].running = 10;
+        samples.extend(
+            sample(0.95, 0.0, 0)
+                .into_iter()
+                .map(|(_, own)| ("n2".to_owned(), own)),
+        );
+        assert_eq!(kind(&samples).unwrap(), "device sda of n1");
+    }
+
+    /// A backup of somebody else's fills the link and a server's queue.
+    #[test]
+    fn links_and_servers_that_the_run_does_not_need_come_last_or_not() {
+        let mut samples = sample(0.5, 1.0, 1200);
+        let calls = MountSample {
+            operation_s: Some(5.0),
+            ..MountSample::default()
+        };
+        samples[0].1[0].mounts.insert("/home".to_owned(), calls);
+        let own = [node([("data", "sda"), ("work", "sda")])];
+        let of = |samples: &[(String, Vec<Sample>)]| of_run(samples, &[], &BTreeMap::new(), &own);
+        assert_eq!(of(&samples).unwrap().name, "sda of n1");
+        samples[0].1[0].devices.clear();
+        assert_eq!(of(&samples).unwrap().kind, "link");
+        samples[0].1[0].network.clear();
+        assert_eq!(of(&samples), None);
+        assert_eq!(kind(&samples).unwrap(), "server /home of n1");
     }
 
     #[test]
@@ -323,9 +404,15 @@ mod tests {
             ("input".to_owned(), channel(1.0)),
             ("work".to_owned(), channel(3.0)),
         ]);
-        let limit = of_run(&[], &channels, &[]).unwrap();
+        let limit = of_run(&[], &jobs(), &channels, &[]).unwrap();
         assert_eq!((&*limit.kind, &*limit.name), ("channel", "work"));
-        assert!(limit.evidence.starts_with("75 %"), "{}", limit.evidence);
+        assert!(
+            limit.evidence.contains("60 % of their time"),
+            "{}",
+            limit.evidence
+        );
+        let quick = channels.into_keys().map(|name| (name, channel(1.0)));
+        assert_eq!(of_run(&[], &jobs(), &quick.collect(), &[]), None);
     }
 
     fn node(devices: [(&str, &str); 2]) -> NodeRecord {
@@ -348,25 +435,25 @@ mod tests {
     fn a_device_that_the_run_does_not_use_did_not_limit_it() {
         let busy = sample(0.5, 1.0, 100);
         let others = [node([("data", "sdb"), ("work", "sdb")])];
-        assert_eq!(of_run(&busy, &BTreeMap::new(), &others), None);
+        assert_eq!(of_run(&busy, &[], &BTreeMap::new(), &others), None);
         let own = [node([("data", "sdb"), ("work", "sda")])];
-        let limit = of_run(&busy, &BTreeMap::new(), &own).unwrap();
+        let limit = of_run(&busy, &[], &BTreeMap::new(), &own).unwrap();
         assert_eq!(limit.name, "sda of n1");
     }
 
     #[test]
     fn a_channel_is_told_with_its_storage() {
         let waited = ChannelResult {
-            blocked_s: Some(1.0),
+            blocked_s: Some(2.0),
             ..ChannelResult::default()
         };
         let channels = BTreeMap::from([("work".to_owned(), waited)]);
         let shared = [node([("data", "sda"), ("work", "sda")])];
-        let limit = of_run(&[], &channels, &shared).unwrap();
+        let limit = of_run(&[], &jobs(), &channels, &shared).unwrap();
         assert_eq!(limit.name, "work (ext4 on sda)");
         assert!(limit.relief.contains("of its own"), "{}", limit.relief);
         let apart = [node([("data", "sda"), ("work", "sdb")])];
-        let limit = of_run(&[], &channels, &apart).unwrap();
+        let limit = of_run(&[], &jobs(), &channels, &apart).unwrap();
         assert!(limit.relief.contains("local"), "{}", limit.relief);
     }
 }

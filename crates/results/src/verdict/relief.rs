@@ -11,7 +11,7 @@ use crate::run::{ChannelResult, Limit};
 use crate::sample::Sample;
 
 use super::evidence::Facts;
-use super::limit::{busy, directory};
+use super::limit::{busy, directory, job_seconds};
 
 /// What takes this share of the time, or of the bytes, was scarce.
 const SHARE_MIN: f64 = 0.25;
@@ -148,8 +148,8 @@ fn memory_stalls(limit: &Limit, samples: &[(String, Vec<Sample>)]) -> bool {
     let (mut stalled, mut all) = (0.0, 0.0);
     for sample in of_node(limit, samples) {
         if let Some(s) = sample.pressure_s.get("memory_some") {
-            stalled += s;
-            all += sample.interval_s;
+            stalled += s * sample.running as f64;
+            all += job_seconds(sample);
         }
     }
     all > 0.0 && stalled / all >= MEMORY_STALL_MIN

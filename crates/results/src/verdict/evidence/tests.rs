@@ -299,16 +299,16 @@ fn a_paced_mixed_run_is_judged_by_whether_its_jobs_waited() {
         ..plan()
     };
     for (ratio, result) in [(1.2, "pass"), (0.8, "fail")] {
-        let all = Aggregate {
-            cpu_real_mean_of_ratios: Some(ratio),
-            ..aggregate()
-        };
+        // A second, and another one in which a user thought.
         let job = JobResult {
             class: Some("analytics".to_owned()),
+            real_s: Some(2.0),
+            sleep_s: Some(1.0),
+            user_s: Some(ratio - 0.1),
             blocked_s: Some(0.4),
             ..job()
         };
-        let verdict = verdict(&paced, &[job], &all, &[], &[]);
+        let verdict = verdict(&paced, &[job], &aggregate(), &[], &[]);
         assert_eq!(verdict.result, result, "{}", verdict.reason);
         let found = verdict
             .requirements
@@ -350,10 +350,6 @@ fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
         saturating: false,
         ..plan()
     };
-    let slow = Aggregate {
-        cpu_real_mean_of_ratios: Some(0.2),
-        ..aggregate()
-    };
     let with = |id: &str, blocked_s: f64, cpu_wait_s: Option<f64>| {
         let job = JobResult {
             real_s: Some(10.0),
@@ -363,7 +359,7 @@ fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
             cpu_wait_s,
             ..job()
         };
-        let verdict = verdict(&paced, &[job], &slow, &[], &[]);
+        let verdict = verdict(&paced, &[job], &aggregate(), &[], &[]);
         let mut requirements = verdict.requirements.into_iter();
         let found = requirements.find(|one| one.id == id).unwrap();
         (found.result, found.reason.unwrap_or_default())
@@ -389,6 +385,84 @@ fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
     assert!(reason.contains("no processor for 4 s"), "{reason}");
 }
 
+/// The second of a stream begins when the first one ends, in a thinner mix.
+#[test]
+fn only_jobs_that_were_launched_together_are_compared() {
+    let mixed = RunPlan {
+        saturating: false,
+        jobs: vec![plan().jobs[0].clone(); 2],
+        ..plan()
+    };
+    let with = |second_s: f64| {
+        let of = |name: &str, launched_s: f64, real_s: f64| JobResult {
+            name: name.to_owned(),
+            launched_s: Some(launched_s),
+            real_s: Some(real_s),
+            ..job()
+        };
+        let jobs = [of("io_1", 0.0, 45.0), of("io_2", second_s, 25.0)];
+        let verdict = verdict(&mixed, &jobs, &aggregate(), &[], &[]);
+        let mut requirements = verdict.requirements.into_iter();
+        requirements.find(|one| one.id == "spread").unwrap().value
+    };
+    assert_eq!(with(9.0), Some(1.8));
+    assert_eq!(with(45.0), None);
+}
+
+#[test]
+fn what_a_licensed_sas_waited_for_is_not_known() {
+    let sas = RunPlan {
+        sas: Some("/opt/sas".into()),
+        saturating: false,
+        ..plan()
+    };
+    let job = JobResult {
+        sleep_s: None,
+        blocked_s: None,
+        ..job()
+    };
+    let verdict = verdict(&sas, &[job], &aggregate(), &[], &[]);
+    let mut requirements = verdict.requirements.into_iter();
+    let found = requirements.find(|one| one.id == "cpu-real").unwrap();
+    assert_eq!(found.result, "inconclusive");
+    assert!(found.reason.unwrap().contains("is not known"));
+}
+
+/// A step that writes behind its computing is not held back by it.
+#[test]
+fn time_inside_files_counts_as_far_as_jobs_did_not_compute_meanwhile() {
+    let paced = RunPlan {
+        pace: Some("sas".to_owned()),
+        saturating: false,
+        ..plan()
+    };
+    let with = |user_s: f64, sleep_s: f64| {
+        let job = JobResult {
+            real_s: Some(10.0),
+            user_s: Some(user_s),
+            system_s: Some(1.0),
+            sleep_s: Some(sleep_s),
+            blocked_s: Some(6.0),
+            ..job()
+        };
+        let verdict = verdict(&paced, &[job], &aggregate(), &[], &[]);
+        let mut requirements = verdict.requirements.into_iter();
+        let found = requirements.find(|one| one.id == "time-in-io").unwrap();
+        found.value.unwrap()
+    };
+    for (user_s, sleep_s, share) in [
+        (1.0, 0.0, 0.6),
+        (8.0, 0.0, 0.1),
+        (12.0, 0.0, 0.0),
+        (1.0, 2.0, 0.75),
+    ] {
+        assert!(
+            (with(user_s, sleep_s) - share).abs() < 1e-9,
+            "{user_s} {sleep_s}"
+        );
+    }
+}
+
 /// Seven of eight seconds lost in files; but where processors were busy all the time, that shows nothing.
 #[test]
 fn jobs_on_busy_processors_do_not_show_slow_storage() {
@@ -396,10 +470,6 @@ fn jobs_on_busy_processors_do_not_show_slow_storage() {
         pace: Some("sas".to_owned()),
         saturating: false,
         ..plan()
-    };
-    let slow = Aggregate {
-        cpu_real_mean_of_ratios: Some(0.2),
-        ..aggregate()
     };
     let job = JobResult {
         real_s: Some(10.0),
@@ -421,7 +491,8 @@ fn jobs_on_busy_processors_do_not_show_slow_storage() {
         };
         let samples = [("n".to_owned(), vec![sample])];
         let nothing = (&[][..], &[][..], &[][..]);
-        let verdict = sampled(&paced, std::slice::from_ref(&job), &slow, nothing, &samples);
+        let job = std::slice::from_ref(&job);
+        let verdict = sampled(&paced, job, &aggregate(), nothing, &samples);
         ["cpu-real", "time-in-io"].map(|id| {
             let mut requirements = verdict.requirements.iter();
             let found = requirements.find(|one| one.id == id).unwrap();
