@@ -82,7 +82,8 @@ pub fn assemble_with(
     }
     rates(&mut channels, aggregate.elapsed_s);
     let disturbance = disturbances(&nodes, &samples, &events);
-    let sustained_peak = window.and_then(|window| sampled::sustained_peak(&samples, window));
+    let sustained_peak =
+        window.and_then(|window| sampled::sustained_peak(&samples, &nodes, window));
     let drift = window.and_then(|window| drift::drift(&plan, &jobs, &samples, window));
     let by_node = by_node::results(&plan.nodes, &jobs, &nodes, &events);
     let audits = directory.audits()?;

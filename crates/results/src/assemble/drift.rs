@@ -42,8 +42,11 @@ pub(super) fn drift(
         .collect();
     let logarithms = times.iter().map(|job| (job.real_s[1] / job.real_s[0]).ln());
     let count = times.len() as f64;
-    let from = window.launched_s;
-    let parts = [(from, from + part_s), (from + run_s - part_s, from + run_s)];
+    // Whole batches, since the end of one asks for less than its beginning.
+    let parts = [&first, &last].map(|of| {
+        let (begin, end) = span(jobs, of);
+        (window.launched_s + begin, window.launched_s + end)
+    });
     Some(Drift {
         part: part.to_owned(),
         part_s,
@@ -73,6 +76,14 @@ fn batches(jobs: &[JobResult], wanted: impl Fn(f64, f64) -> bool) -> BTreeSet<u3
         .into_iter()
         .filter(|(_, (begin, end))| wanted(*begin, *end));
     kept.map(|(batch, _)| batch).collect()
+}
+
+/// When the first job of some batches began and the last one ended, seconds after the first launch.
+fn span(jobs: &[JobResult], batches: &BTreeSet<u32>) -> (f64, f64) {
+    let own = jobs.iter().filter(|job| batches.contains(&job.batch));
+    own.filter_map(|job| Some((job.launched_s?, ended_s(job)?)))
+        .reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+        .unwrap_or_default()
 }
 
 /// Mean elapsed time of a job that ended well, in some batches.
@@ -198,6 +209,30 @@ mod tests {
             "{first} {last}"
         );
         assert!((found.throughput_ratio().unwrap() - 0.25).abs() < 1e-9);
+    }
+
+    /// Two equal batches, each with one job that goes on alone for half of it.
+    #[test]
+    fn an_end_with_few_jobs_is_not_slower_than_a_beginning_with_all() {
+        let jobs: Vec<JobResult> = [1, 2]
+            .into_iter()
+            .flat_map(|batch| {
+                let begin = f64::from(batch - 1) * 50.0;
+                [job("a", batch, begin, 25.0), job("b", batch, begin, 50.0)]
+            })
+            .collect();
+        let rate = |end: u32| {
+            if end.saturating_sub(6) % 50 < 25 {
+                20_000_000
+            } else {
+                1_000_000
+            }
+        };
+        let samples = (0..110_u32).map(|end| second(f64::from(end), rate(end)));
+        let samples = [("n".to_owned(), samples.collect::<Vec<_>>())];
+        let found = drift(&plan(&["a", "b"]), &jobs, &samples, WINDOW).unwrap();
+        let ratio = found.throughput_ratio().unwrap();
+        assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
     }
 
     #[test]

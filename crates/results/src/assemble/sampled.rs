@@ -16,7 +16,11 @@ type Of = dyn Fn(&Sample, &str) -> u64;
 
 /// The highest means over the window, all nodes on one clock: of all channels together, of each, of each
 /// device. Devices of several nodes are named `node:device`.
-pub(super) fn sustained_peak(nodes: &Nodes, window: Window) -> Option<SustainedPeak> {
+pub(super) fn sustained_peak(
+    nodes: &Nodes,
+    records: &[NodeRecord],
+    window: Window,
+) -> Option<SustainedPeak> {
     let each = nodes.iter();
     let running: Vec<Vec<&Sample>> = each.map(|(_, own)| window.running(own)).collect();
     let with_flush: Vec<Vec<&Sample>> = nodes
@@ -50,7 +54,7 @@ pub(super) fn sustained_peak(nodes: &Nodes, window: Window) -> Option<SustainedP
     (total.is_some() || !devices.is_empty()).then(|| SustainedPeak {
         window_s,
         mb_per_s: total,
-        settled_mb_per_s: total.and_then(|_| settled(nodes, window, window_s)),
+        settled_mb_per_s: total.and_then(|_| settled((nodes, records), window, window_s)),
         shared_mb_per_s: shared.filter(|_| total.is_some()),
         work_mb_per_s: work.filter(|_| total.is_some()),
         channels,
@@ -98,13 +102,36 @@ fn devices(
 
 /// The highest mean of what storage took and gave: a second in which the page cache took more than it wrote
 /// counts for less, one in which it wrote what it had taken before for more.
-fn settled(nodes: &Nodes, window: Window, window_s: f64) -> Option<f64> {
-    let of_node = |(_, samples): &(String, Vec<Sample>)| settled_of(samples, window);
+fn settled(
+    (nodes, records): (&Nodes, &[NodeRecord]),
+    window: Window,
+    window_s: f64,
+) -> Option<f64> {
+    let of_node = |(node, samples): &(String, Vec<Sample>)| {
+        let record = records.iter().find(|record| record.node == *node);
+        settled_of(samples, record, window)
+    };
     let moved = nodes.iter().map(of_node).collect::<Option<Vec<_>>>()?;
     sustained(&moved, window_s).map(|peak| peak.per_s)
 }
 
-fn settled_of(samples: &[Sample], window: Window) -> Option<Vec<Moved>> {
+/// What storage of the run's files wrote beyond what jobs wrote meanwhile; 0 where it does not tell.
+fn written_back(sample: &Sample, record: Option<&NodeRecord>) -> f64 {
+    let Some(record) = record else { return 0.0 };
+    let of_device = |name: &str| sample.devices.get(name).map_or(0, |one| one.write_bytes);
+    let devices = record.own_devices().unwrap_or_default();
+    let by_devices: u64 = devices.into_iter().map(of_device).sum();
+    let of_mount = |point: &str| sample.mounts.get(point).map_or(0, |one| one.write_bytes);
+    let by_mounts: u64 = record.served_mounts().into_iter().map(of_mount).sum();
+    let by_jobs: u64 = sample.channels.values().map(|one| one.write_bytes).sum();
+    (by_devices + by_mounts).saturating_sub(by_jobs) as f64
+}
+
+fn settled_of(
+    samples: &[Sample],
+    record: Option<&NodeRecord>,
+    window: Window,
+) -> Option<Vec<Moved>> {
     let unwritten = |sample: &Sample| {
         let memory = sample.memory.as_ref()?;
         Some((memory.dirty_bytes + memory.writeback_bytes) as f64)
@@ -125,10 +152,12 @@ fn settled_of(samples: &[Sample], window: Window) -> Option<Vec<Moved>> {
         .filter(|(sample, _)| (window.launched_s..=window.ended_s).contains(&middle(sample)))
         .map(|(sample, (after, before))| {
             let served: u64 = sample.channels.values().map(ChannelSample::bytes).sum();
+            // What is removed before it is written is unwritten no more, and was not moved by storage.
+            let kept = (after - before).max(-written_back(sample, record));
             Moved {
                 end_s: sample.at_s,
                 interval_s: sample.interval_s,
-                amount: (served as f64 - (after - before)) / 1e6,
+                amount: (served as f64 - kept) / 1e6,
             }
         });
     Some(moved.collect())
@@ -264,16 +293,16 @@ mod tests {
 
     #[test]
     fn peaks_are_of_the_time_in_which_jobs_ran() {
-        let peak = sustained_peak(&one_node(samples()), window(0.0, 300.0)).unwrap();
+        let peak = sustained_peak(&one_node(samples()), &[], window(0.0, 300.0)).unwrap();
         assert!((peak.mb_per_s.unwrap() - 30.0).abs() < 1e-9);
         assert!((peak.channels["work"] - 30.0).abs() < 1e-9);
         assert!((peak.devices["sda"] - 15.0).abs() < 1e-9);
         assert!((peak.device_reads["sda"] - 15.0).abs() < 1e-9);
         assert!(peak.device_writes["sda"].abs() < 1e-9);
-        let early = sustained_peak(&one_node(samples()), window(0.0, 100.0)).unwrap();
+        let early = sustained_peak(&one_node(samples()), &[], window(0.0, 100.0)).unwrap();
         assert!((early.mb_per_s.unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(
-            sustained_peak(&one_node(samples()), window(0.0, 50.0)),
+            sustained_peak(&one_node(samples()), &[], window(0.0, 50.0)),
             None
         );
     }
@@ -294,7 +323,30 @@ mod tests {
                 ..MemorySample::default()
             });
         }
-        let peak = sustained_peak(&one_node(samples), window(0.0, 300.0)).unwrap();
+        let record = NodeRecord {
+            node: "n".to_owned(),
+            file_systems: [(
+                "work".to_owned(),
+                FileSystemRecord {
+                    devices: vec!["sda".to_owned()],
+                    ..FileSystemRecord::default()
+                },
+            )]
+            .into(),
+            ..NodeRecord::default()
+        };
+        let of = |samples: &[Sample]| {
+            let samples = one_node(samples.to_vec());
+            sustained_peak(&samples, std::slice::from_ref(&record), window(0.0, 300.0)).unwrap()
+        };
+        // Removed before the drive has written it.
+        let peak = of(&samples);
+        assert!((peak.settled_mb_per_s.unwrap() - 10.0).abs() < 1e-9);
+        for sample in &mut samples[170..] {
+            let device = sample.devices.get_mut("sda").unwrap();
+            device.write_bytes = 20_000_000;
+        }
+        let peak = of(&samples);
         assert!((peak.mb_per_s.unwrap() - 30.0).abs() < 1e-9);
         // 10 before and during, 10 served and 10 written back after.
         assert!((peak.settled_mb_per_s.unwrap() - 20.0).abs() < 1e-9);
