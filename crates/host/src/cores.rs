@@ -27,7 +27,14 @@ pub fn live() -> Cores {
     count(&siblings, virtual_machine, cgroup::processors())
 }
 
-fn affinity() -> Vec<usize> {
+/// Processors whose time a quota of a control group lets the process have, if that is less than those of its mask.
+pub fn quota() -> Option<f64> {
+    let processors = affinity().len() as f64;
+    cgroup::processors().filter(|quota| *quota < processors)
+}
+
+/// Numbers of the processors in the affinity mask.
+pub fn affinity() -> Vec<usize> {
     let set = rustix::thread::sched_getaffinity(None);
     let set = set.unwrap_or_else(|_| rustix::thread::CpuSet::new());
     (0..rustix::thread::CpuSet::MAX_CPU)

@@ -6,7 +6,7 @@ use crate::fields::number;
 /// tells it for.
 pub const TICKS_PER_S: f64 = 100.0;
 
-/// Time of all processors together since boot, seconds.
+/// Time of processors together since boot, seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProcessorTimes {
     /// In programs, niced ones included.
@@ -23,10 +23,35 @@ pub struct ProcessorTimes {
     pub steal_s: f64,
 }
 
-/// The line of all processors; `None` if there is none.
-pub fn parse(stat: &str) -> Option<ProcessorTimes> {
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let mut fields = line.split_ascii_whitespace().map(number);
+/// Those of them whose numbers are wanted, added up; `None` if there is none.
+pub fn parse(stat: &str, wanted: impl Fn(usize) -> bool) -> Option<ProcessorTimes> {
+    let lines = stat
+        .lines()
+        .filter_map(|line| line.strip_prefix("cpu")?.split_once(' '));
+    let own = lines.filter(|(name, _)| name.parse().is_ok_and(&wanted));
+    own.map(|(_, times)| of_line(times)).reduce(|all, one| {
+        let (all, one) = (all?, one?);
+        Some(ProcessorTimes {
+            user_s: all.user_s + one.user_s,
+            system_s: all.system_s + one.system_s,
+            interrupts_s: all.interrupts_s + one.interrupts_s,
+            idle_s: all.idle_s + one.idle_s,
+            iowait_s: all.iowait_s + one.iowait_s,
+            steal_s: all.steal_s + one.steal_s,
+        })
+    })?
+}
+
+/// How many processors the host has online.
+pub fn online(stat: &str) -> usize {
+    let names = stat.lines().filter_map(|line| line.strip_prefix("cpu"));
+    names
+        .filter(|name| name.starts_with(|letter: char| letter.is_ascii_digit()))
+        .count()
+}
+
+fn of_line(times: &str) -> Option<ProcessorTimes> {
+    let mut fields = times.split_ascii_whitespace().map(number);
     // Times of guests are part of user and nice.
     let mut next = || {
         fields
@@ -96,25 +121,35 @@ mod tests {
     }
 
     #[test]
-    fn times_are_in_hundredths() {
-        let times = parse(include_str!("captured/stat")).unwrap();
-        let expected = [
-            3_622_937 + 64_221,
-            1_211_819,
-            5_167,
-            3_879_025,
-            83_791,
-            30_278,
+    fn times_of_the_wanted_are_added_up() {
+        let stat = include_str!("captured/stat");
+        let first = [1_713_994 + 29_795, 601_771, 544, 2_065_074, 20_628, 15_113];
+        assert_eq!(all(&parse(stat, |number| number == 0).unwrap()), first);
+        let both = parse(stat, |_| true).unwrap();
+        let second = [
+            1_908_942 + 34_425,
+            610_047,
+            4_622,
+            1_813_951,
+            63_163,
+            15_164,
         ];
-        assert_eq!(all(&times), expected);
+        let sum: Vec<i64> = first
+            .iter()
+            .zip(second)
+            .map(|(one, other)| one + other)
+            .collect();
+        assert_eq!(all(&both).to_vec(), sum);
+        assert_eq!(parse(stat, |number| number > 1), None);
+        assert_eq!(online(stat), 2);
     }
 
     #[test]
     fn an_old_kernel_has_fewer_fields() {
-        let times = parse("cpu  100 0 50 1000\n").unwrap();
+        let times = parse("cpu  100 0 50 1000\ncpu0 100 0 50 1000\n", |_| true).unwrap();
         assert_eq!(all(&times), [100, 50, 0, 1000, 0, 0]);
-        assert_eq!(parse("cpu0 1 2 3 4\n"), None);
-        assert_eq!(parse("cpu  1 2 x\n"), None);
+        assert_eq!(parse("cpu  1 2 3 4\n", |_| true), None);
+        assert_eq!(parse("cpu0 1 2 x\n", |_| true), None);
     }
 
     #[test]

@@ -11,7 +11,8 @@ fn parse_all(text: &str) {
     network::parse(text);
     nfs::parse(text);
     pressure::parse(text);
-    processors::parse(text);
+    processors::parse(text, |_| true);
+    processors::online(text);
     processors::parse_process(text);
 }
 

@@ -73,12 +73,25 @@ pub struct CpuSample {
     /// that has this key; the first has it with 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_threads_s: Option<f64>,
+    /// What a quota of a control group lets the run have, if that is less than all time there was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_s: Option<f64>,
 }
 
 impl CpuSample {
     /// Everything but idle and stolen time.
     pub fn busy_s(&self) -> f64 {
         self.user_s + self.system_s
+    }
+
+    /// How busy the processors that the run may use were, and how busy its jobs kept them, shares of 1. Beside a quota
+    /// others do not count.
+    pub fn busy_shares(&self) -> Option<(f64, Option<f64>)> {
+        let (busy_s, all_s) = match self.quota_s {
+            Some(quota_s) => (self.jobs_s? + self.launcher_s.unwrap_or_default(), quota_s),
+            None => (self.busy_s() + self.steal_s, self.all_s()),
+        };
+        (all_s > 0.0).then(|| (busy_s / all_s, self.jobs_s.map(|jobs_s| jobs_s / all_s)))
     }
 
     /// All time there was.

@@ -100,6 +100,9 @@ fn cpu(
         launcher_s: Some(now.own_cpu.saturating_sub(before.own_cpu).as_secs_f64()),
         interrupts_s: Some(interrupts_s),
         kernel_threads_s: kernel_threads,
+        quota_s: now
+            .quota
+            .map(|quota| quota * now.at.saturating_sub(before.at).as_secs_f64()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Totals at one moment: the kernel's, the jobs', the launcher's own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::io::live::LiveCounts;
 use ::io::process;
 use host::block_devices::{self, BlockDevice};
+use host::cores;
 use host::memory::{self, MemoryUse};
 use host::network::{self, Interface};
 use host::processors::{self, ProcessorTimes};
@@ -32,8 +33,10 @@ pub struct Readings {
     pub at: Duration,
     /// Since the Unix epoch, by the wall clock.
     pub unix: Duration,
-    /// Processor time.
+    /// Time of the processors that this process may use, and the jobs that it starts.
     pub processors: Option<ProcessorTimes>,
+    /// How many of them a quota lets them have, if not all.
+    pub quota: Option<f64>,
     /// Memory.
     pub memory: Option<MemoryUse>,
     /// Whole block devices that were ever used.
@@ -103,6 +106,8 @@ pub struct Reader {
     whole: BTreeMap<String, bool>,
     links: BTreeMap<String, Option<f64>>,
     kernel_threads: KernelThreads,
+    may_use: BTreeSet<usize>,
+    quota: Option<f64>,
     observers: Observers,
     /// Whether the machine is looked at, or only what the jobs do.
     machine: bool,
@@ -131,8 +136,24 @@ impl Reader {
             whole: BTreeMap::new(),
             links: BTreeMap::new(),
             kernel_threads: KernelThreads::default(),
+            may_use: cores::affinity().into_iter().collect(),
+            quota: cores::quota(),
             observers,
         }
+    }
+
+    /// Time of the processors that may be used.
+    fn processors(&mut self) -> Option<ProcessorTimes> {
+        let may_use = &self.may_use;
+        let text = self.stat.read()?;
+        processors::parse(&text, |number| may_use.contains(&number))
+    }
+
+    /// The part of what the kernel's threads use that falls on these processors: they run on all of them.
+    fn own_share(&mut self) -> f64 {
+        let text = self.stat.read();
+        let online = text.map_or(0, |text| processors::online(&text));
+        (self.may_use.len() as f64 / online.max(1) as f64).min(1.0)
     }
 
     /// The totals now. At a mark everything is read, also what is costly.
@@ -143,12 +164,14 @@ impl Reader {
         } else {
             None
         };
+        let share = kernel_threads_s.map_or(1.0, |_| self.own_share());
         let (running, jobs_cpu) = board.running();
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Readings {
             at: began.elapsed(),
             unix: now.unwrap_or_default(),
-            processors: self.stat.read().and_then(|text| processors::parse(&text)),
+            processors: self.processors(),
+            quota: self.quota,
             memory: self.meminfo.read().and_then(|text| memory::parse(&text)),
             devices: self.devices(),
             mounts: self.servers.read(),
@@ -158,8 +181,8 @@ impl Reader {
             channels: board.counts(),
             jobs_cpu,
             own_cpu: process::own_cpu() + self.observers.cpu(),
-            kernel_threads_s,
-            kernel_threads_before_s,
+            kernel_threads_s: kernel_threads_s.map(|total| total * share),
+            kernel_threads_before_s: kernel_threads_before_s.map(|total| total * share),
             observed: self.observers.values(),
         }
     }

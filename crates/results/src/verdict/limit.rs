@@ -116,17 +116,15 @@ fn reaching<'a>(
 
 fn processors(samples: &[(String, Vec<Sample>)]) -> Option<Limit> {
     let shares = busy(samples).filter_map(|(node, sample)| {
-        let cpu = sample.cpu.as_ref()?;
-        let used = cpu.user_s + cpu.system_s + cpu.steal_s;
-        let all = used + cpu.iowait_s + cpu.idle_s;
-        (all > 0.0).then(|| (("", node.as_str()), used / all, job_seconds(sample)))
+        let (share, _) = sample.cpu.as_ref()?.busy_shares()?;
+        Some((("", node.as_str()), share, job_seconds(sample)))
     });
     let ((_, node), share) = reaching(BUSY, samples, shares)?;
     let jobs = busy(samples).filter(|(name, _)| *name == node);
     let jobs = jobs.filter_map(|(_, sample)| {
-        let cpu = sample.cpu.as_ref()?;
+        let (_, of_jobs) = sample.cpu.as_ref()?.busy_shares()?;
         let seconds = job_seconds(sample);
-        Some((cpu.jobs_s? / cpu.all_s() * seconds, seconds))
+        Some((of_jobs? * seconds, seconds))
     });
     let (jobs, all) = jobs.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let of_jobs = (all > 0.0).then(|| jobs / all);
@@ -361,6 +359,17 @@ mod tests {
         assert_eq!(limit.name, "n1");
         assert_eq!(limit.evidence, "processors busy 94 % of the jobs' time");
         assert!(limit.relief.contains("more or faster cores"));
+    }
+
+    /// Eight of 64 processors are all that a quota allows, and all that jobs use.
+    #[test]
+    fn a_quota_that_is_used_up_is_a_limit() {
+        let mut samples = sample(8.0, 0.1, 0);
+        let cpu = samples[0].1[0].cpu.as_mut().unwrap();
+        (cpu.idle_s, cpu.jobs_s, cpu.quota_s) = (56.0, Some(7.9), Some(8.0));
+        assert_eq!(kind(&samples).unwrap(), "cpu n1");
+        samples[0].1[0].cpu.as_mut().unwrap().jobs_s = Some(4.0);
+        assert_eq!(kind(&samples), None);
     }
 
     #[test]
