@@ -373,7 +373,8 @@ impl Run<'_> {
             self.remove_orphans()?;
             return Ok(true);
         }
-        self.flush(watcher)?;
+        watcher.phase("flushing");
+        self.flush()?;
         let finished = self.sampler.as_ref().map_or(Ok(()), Sampler::finish);
         if let Err(error) = finished {
             let detail = format!("samples of the node could not be written: {error}");
@@ -387,8 +388,7 @@ impl Run<'_> {
 
     /// Waits until everything written is on the devices: what is still in memory when the last job
     /// ends was not moved by storage yet.
-    fn flush(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
-        watcher.phase("flushing");
+    fn flush(&self) -> Result<(), Error> {
         let began = Instant::now();
         cache::flush(&self.output).map_err(failed(format!(
             "flush the file system of {}",
@@ -542,11 +542,15 @@ impl Run<'_> {
             if began.elapsed() >= duration {
                 return Ok(false);
             }
+            // What is removed unwritten would count as moved.
+            self.mark();
+            self.flush()?;
             // Its place is for the outputs of the next one.
             let output = self.output();
             let action = format!("remove {}", output.display());
             fs::remove_dir_all(&output).map_err(failed(action))?;
             self.set_batch(self.batch() + 1);
+            self.mark();
         }
     }
 

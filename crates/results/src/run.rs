@@ -419,8 +419,8 @@ pub enum EventKind {
     JobFinished,
     /// Something that a person or a script put on the timeline: a failover, a rebuild.
     Mark,
-    /// What the jobs left unwritten in memory was written to the devices; `real_s` tells how long it
-    /// took.
+    /// What the jobs left unwritten in memory was written to the devices, after each batch; `real_s` tells how
+    /// long it took.
     Flushed,
     /// The logs of a licensed SAS were read; `detail` says which SAS they are of.
     LogsRead,
@@ -837,7 +837,8 @@ pub struct ChannelResult {
 /// All jobs together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Aggregate {
-    /// From the first launch to the last end, seconds.
+    /// From the first launch to the last end, seconds; of batches that follow each other that of each, added up,
+    /// without what lies between them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_s: Option<f64>,
     /// First job done, seconds after the first launch.
@@ -871,7 +872,8 @@ pub struct Aggregate {
     /// Bytes moved over the elapsed time, MB/s (10^6).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
-    /// From the last end until everything written was on the devices, seconds.
+    /// From the last end until everything written was on the devices, seconds; of batches that follow each other
+    /// that of each, added up, and absent if one was not flushed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_s: Option<f64>,
     /// Bytes moved over the elapsed time and the flush, MB/s (10^6).

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::batches::{ended_s, spans};
 use super::disturbance::Window;
 use crate::run::{Drift, JobDrift, JobResult, RunPlan};
 use crate::sample::{ChannelSample, Sample};
@@ -54,22 +55,9 @@ pub(super) fn drift(
     })
 }
 
-/// Seconds after the first launch.
-fn ended_s(job: &JobResult) -> Option<f64> {
-    Some(job.launched_s? + job.real_s?)
-}
-
 /// Batches of which begin and end, seconds after the first launch, are as asked for.
 fn batches(jobs: &[JobResult], wanted: impl Fn(f64, f64) -> bool) -> BTreeSet<u32> {
-    let mut spans: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for job in jobs {
-        let Some((begin, end)) = job.launched_s.zip(ended_s(job)) else {
-            continue;
-        };
-        let span = spans.entry(job.batch).or_insert((begin, end));
-        *span = (span.0.min(begin), span.1.max(end));
-    }
-    let kept = spans
+    let kept = spans(jobs)
         .into_iter()
         .filter(|(_, (begin, end))| wanted(*begin, *end));
     kept.map(|(batch, _)| batch).collect()
@@ -111,10 +99,15 @@ fn throughput(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn job(name: &str, batch: u32, launched_s: f64, real_s: f64) -> JobResult {
+    pub(in crate::assemble) fn job(
+        name: &str,
+        batch: u32,
+        launched_s: f64,
+        real_s: f64,
+    ) -> JobResult {
         JobResult {
             name: name.to_owned(),
             batch,
@@ -125,7 +118,7 @@ mod tests {
         }
     }
 
-    fn plan(names: &[&str]) -> RunPlan {
+    pub(in crate::assemble) fn plan(names: &[&str]) -> RunPlan {
         let jobs: Vec<_> = names
             .iter()
             .map(|name| {
