@@ -341,10 +341,14 @@ pub struct Event {
     /// What verification found wrong, a sentence each; present only after verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<String>>,
-    /// Bytes of permanent files that the job changed last, read back from storage and found to be as they
-    /// were written, block by block; absent if what jobs wrote was not recorded.
+    /// Bytes of permanent files that the job changed last, read back and found to be as they were written,
+    /// block by block; absent if what jobs wrote was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_back_bytes: Option<u64>,
+    /// Bytes of these that surely came from storage: another machine had written them, or they were seen to be
+    /// out of the cache before. Absent in runs of earlier versions, which did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_storage_bytes: Option<u64>,
     /// Share of the staged input in the page cache, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_share: Option<f64>,
@@ -376,6 +380,7 @@ impl Event {
             cancelled_write_bytes: None,
             findings: None,
             read_back_bytes: None,
+            from_storage_bytes: None,
             cached_share: None,
             caches_dropped: None,
         }

@@ -251,6 +251,51 @@ fn dropping_all_caches_counts_where_the_file_system_cannot_tell() {
 }
 
 #[test]
+fn what_may_have_come_from_a_cache_is_not_called_read_from_storage() {
+    let said = |told: &[(u64, Option<u64>)]| {
+        let events: Vec<Event> = told
+            .iter()
+            .map(|(all, stored)| Event {
+                read_back_bytes: Some(*all),
+                from_storage_bytes: *stored,
+                ..Event::new(Time::default(), EventKind::JobVerified)
+            })
+            .collect();
+        verdict(&plan(), &[job()], &aggregate(), &events, &[]).reason
+    };
+    let (from_storage, either) = (
+        "read back from storage",
+        "from a cache or from storage: it cannot",
+    );
+    let known = said(&[(2_000_000, Some(2_000_000)), (0, Some(0))]);
+    assert!(
+        known.contains(&format!("2.00 MB that the jobs left were {from_storage}")),
+        "{known}"
+    );
+    assert!(!known.contains(either), "{known}");
+    let part = said(&[(2_000_000, Some(2_000_000)), (5_000_000, Some(0))]);
+    assert!(
+        part.contains(&format!("2.00 MB that the jobs left were {from_storage}")),
+        "{part}"
+    );
+    assert!(
+        part.contains(&format!("5.00 MB more were compared, {either}")),
+        "{part}"
+    );
+    // Earlier versions did not look.
+    for unknown in [said(&[(5_000_000, Some(0))]), said(&[(5_000_000, None)])] {
+        assert!(
+            unknown.contains("5.00 MB that the jobs left were read back and compared"),
+            "{unknown}"
+        );
+        assert!(
+            unknown.contains(either) && !unknown.contains(from_storage),
+            "{unknown}"
+        );
+    }
+}
+
+#[test]
 fn errors_and_wrong_outputs_fail_whatever_else_holds() {
     let errors = JobResult {
         exit: Some(2),
