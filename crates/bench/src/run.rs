@@ -509,9 +509,11 @@ impl Run<'_> {
             let stage = self.stage.directory();
             let action = format!("flush the file system of {}", stage.display());
             cache::flush(stage).map_err(failed(action))?;
-            dropped = cache::drop_all().is_ok();
-            if dropped {
-                "the page cache of the host was dropped".to_owned()
+            if cache::drop_all().is_ok() {
+                dropped = are_dropped_with_pages(&paths);
+                let said = "the page cache of the host was dropped";
+                let left = ", but the file system of the input may keep it in memory elsewhere";
+                [said, if dropped { "" } else { left }].concat()
             } else {
                 for path in &paths {
                     let action = format!("evict {}", path.display());
@@ -906,6 +908,12 @@ fn first_error(log: &Path) -> Option<String> {
     text.lines()
         .find(|line| line.starts_with("ERROR"))
         .map(str::to_owned)
+}
+
+/// Whether nothing of the files is in memory once the page cache is dropped.
+fn are_dropped_with_pages(paths: &[PathBuf]) -> bool {
+    let mut paths = paths.iter();
+    paths.all(|path| cache::is_dropped_with_pages(path).unwrap_or(false))
 }
 
 /// Cached share of files, by their lengths.

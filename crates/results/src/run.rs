@@ -352,7 +352,8 @@ pub struct Event {
     /// Share of the staged input in the page cache, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_share: Option<f64>,
-    /// Whether the page cache of the whole host was dropped before the start.
+    /// Whether the page cache of the whole host was dropped before the start, and none of the input is on a file
+    /// system that may keep it in memory elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caches_dropped: Option<bool>,
 }

@@ -670,14 +670,20 @@ fn at_once(plan: &RunPlan, nodes: usize) -> u64 {
     allowed.map_or(jobs, |allowed| jobs.min(*allowed * nodes.max(1) as u64))
 }
 
-/// Little of the input was cached; where the file system cannot tell, dropping all caches counts.
+/// Little of the input was cached on any node; where the file system cannot tell, dropping all caches counts.
 fn was_cold(aggregate: &Aggregate, events: &[Event]) -> bool {
-    match aggregate.cached_share {
-        Some(share) => share <= CACHED_SHARE_MAX,
-        None => events
-            .iter()
-            .any(|event| event.caches_dropped == Some(true)),
-    }
+    let is_little = |share: f64| share <= CACHED_SHARE_MAX;
+    let mut evictions = events
+        .iter()
+        .filter(|event| event.event == EventKind::Evicted)
+        .peekable();
+    let told = aggregate.cached_share.map(is_little);
+    let looked = told.unwrap_or_else(|| evictions.peek().is_some());
+    looked
+        && evictions.all(|event| {
+            let dropped = event.caches_dropped == Some(true);
+            event.cached_share.map_or(dropped, is_little)
+        })
 }
 
 #[cfg(test)]

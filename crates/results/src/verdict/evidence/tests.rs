@@ -240,14 +240,30 @@ fn jobs_ended_by_an_interruption_are_no_failure() {
 }
 
 #[test]
-fn dropping_all_caches_counts_where_the_file_system_cannot_tell() {
-    let mut dropped = Event::new(Time::default(), EventKind::Evicted);
-    dropped.caches_dropped = Some(true);
-    let unknown = Aggregate {
-        cached_share: None,
-        ..aggregate()
+fn dropping_all_caches_counts_where_the_file_system_cannot_tell_and_every_node_did() {
+    let node = |cached_share: Option<f64>, dropped: bool| Event {
+        cached_share,
+        caches_dropped: Some(dropped),
+        ..Event::new(Time::default(), EventKind::Evicted)
     };
-    assert_eq!(check(&plan(), job(), &unknown, &[dropped]), "pass");
+    let check = |nodes: &[Event]| {
+        let shares = nodes.iter().filter_map(|event| event.cached_share);
+        let all = Aggregate {
+            cached_share: shares.reduce(f64::max),
+            ..aggregate()
+        };
+        check(&plan(), job(), &all, nodes)
+    };
+    let (dropped, not) = (node(None, true), node(None, false));
+    let (cold, warm) = (node(Some(0.01), false), node(Some(0.5), true));
+    assert_eq!(check(std::slice::from_ref(&dropped)), "pass");
+    assert_eq!(check(&[dropped.clone(), cold.clone()]), "pass");
+    for warm in [&not, &warm] {
+        assert_eq!(check(std::slice::from_ref(warm)), "inconclusive");
+        assert_eq!(check(&[dropped.clone(), warm.clone()]), "inconclusive");
+        assert_eq!(check(&[cold.clone(), warm.clone()]), "inconclusive");
+    }
+    assert_eq!(check(&[]), "inconclusive");
 }
 
 #[test]
