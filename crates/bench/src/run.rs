@@ -373,7 +373,8 @@ impl Run<'_> {
             self.remove_orphans()?;
             return Ok(true);
         }
-        self.flush(watcher)?;
+        watcher.phase("flushing");
+        self.flush()?;
         let finished = self.sampler.as_ref().map_or(Ok(()), Sampler::finish);
         if let Err(error) = finished {
             let detail = format!("samples of the node could not be written: {error}");
@@ -387,8 +388,7 @@ impl Run<'_> {
 
     /// Waits until everything written is on the devices: what is still in memory when the last job
     /// ends was not moved by storage yet.
-    fn flush(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
-        watcher.phase("flushing");
+    fn flush(&self) -> Result<(), Error> {
         let began = Instant::now();
         cache::flush(&self.output).map_err(failed(format!(
             "flush the file system of {}",
@@ -509,9 +509,11 @@ impl Run<'_> {
             let stage = self.stage.directory();
             let action = format!("flush the file system of {}", stage.display());
             cache::flush(stage).map_err(failed(action))?;
-            dropped = cache::drop_all().is_ok();
-            if dropped {
-                "the page cache of the host was dropped".to_owned()
+            if cache::drop_all().is_ok() {
+                dropped = are_dropped_with_pages(&paths);
+                let said = "the page cache of the host was dropped";
+                let left = ", but the file system of the input may keep it in memory elsewhere";
+                [said, if dropped { "" } else { left }].concat()
             } else {
                 for path in &paths {
                     let action = format!("evict {}", path.display());
@@ -542,11 +544,15 @@ impl Run<'_> {
             if began.elapsed() >= duration {
                 return Ok(false);
             }
+            // What is removed unwritten would count as moved.
+            self.mark();
+            self.flush()?;
             // Its place is for the outputs of the next one.
             let output = self.output();
             let action = format!("remove {}", output.display());
             fs::remove_dir_all(&output).map_err(failed(action))?;
             self.set_batch(self.batch() + 1);
+            self.mark();
         }
     }
 
@@ -902,6 +908,12 @@ fn first_error(log: &Path) -> Option<String> {
     text.lines()
         .find(|line| line.starts_with("ERROR"))
         .map(str::to_owned)
+}
+
+/// Whether nothing of the files is in memory once the page cache is dropped.
+fn are_dropped_with_pages(paths: &[PathBuf]) -> bool {
+    let mut paths = paths.iter();
+    paths.all(|path| cache::is_dropped_with_pages(path).unwrap_or(false))
 }
 
 /// Cached share of files, by their lengths.

@@ -47,6 +47,12 @@ fn is_told(kind: i64) -> bool {
     !IN_MEMORY.contains(&kind) && !OWN_CACHE.contains(&kind) && kind != OVERLAY && kind != FUSE
 }
 
+/// Whether a file is nowhere in memory of this host once the page cache is dropped, as far as its file system is one
+/// that keeps files nowhere else there.
+pub fn is_dropped_with_pages(path: &Path) -> io::Result<bool> {
+    Ok(is_told(rustix::fs::statfs(path)?.f_type))
+}
+
 /// What of a file is in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pages {
@@ -154,6 +160,7 @@ mod tests {
         evict(&path).unwrap();
         let after = cached_share(&path).unwrap().unwrap();
         assert!(after < 0.5, "{after}");
+        assert!(is_dropped_with_pages(&path).unwrap());
         // Looking is not reading.
         assert!(cached_share(&path).unwrap().unwrap() <= after);
     }
@@ -195,6 +202,7 @@ mod tests {
             fs::write(&path, [1; 4096]).unwrap();
             assert_eq!(cached_share(&path).unwrap(), None);
             assert_eq!(pages(&path).unwrap(), None);
+            assert!(!is_dropped_with_pages(&path).unwrap());
         }
     }
 }

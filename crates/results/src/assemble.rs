@@ -1,6 +1,7 @@
 //! The figures of a run from what its directory holds, whether it was finished or not: the plan, the
 //! events so far, the steps that jobs have finished.
 
+mod batches;
 mod by_node;
 pub mod disturbance;
 mod drift;
@@ -214,8 +215,8 @@ fn not_measured(
     found
 }
 
-/// How long after the last job ended everything was on the devices. A node of several begins to flush when
-/// its own jobs have ended.
+/// How long after the last job ended everything was on the devices, of a run of one batch. A node of several
+/// begins to flush when its own jobs have ended.
 fn flush_s(events: &[Event]) -> Option<f64> {
     let flushed: Vec<&Event> = events
         .iter()
@@ -366,8 +367,12 @@ fn aggregate(
     first_launch: Option<f64>,
 ) -> Aggregate {
     let since_launch = |time: Option<f64>| Some(time? - first_launch?);
-    let elapsed_s = since_launch(time_of(events, EventKind::JobFinished, f64::max))
-        .filter(|elapsed| *elapsed > 0.0);
+    let several = batches::several(jobs);
+    let elapsed_s = match several {
+        None => since_launch(time_of(events, EventKind::JobFinished, f64::max)),
+        Some(_) => Some(batches::elapsed_s(jobs)),
+    };
+    let elapsed_s = elapsed_s.filter(|elapsed| *elapsed > 0.0);
     let sum = |of: fn(&JobResult) -> Option<f64>| jobs.iter().filter_map(of).sum::<f64>();
     let ratios: Vec<f64> = jobs
         .iter()
@@ -384,7 +389,10 @@ fn aggregate(
         .map(|(read, written)| read + written);
     let sorted = jobs.iter().map(|job| job.sorted_bytes).sum::<u64>();
     let megabytes = bytes_moved.map(|bytes| bytes as f64 / 1e6);
-    let flush_s = flush_s(events);
+    let flush_s = match several {
+        None => flush_s(events),
+        Some(batches) => batches::flush_s(events, batches),
+    };
     let mb_per_s_flushed = megabytes
         .zip(elapsed_s.zip(flush_s))
         .map(|(megabytes, (elapsed, flush))| megabytes / (elapsed + flush));

@@ -341,14 +341,19 @@ pub struct Event {
     /// What verification found wrong, a sentence each; present only after verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<String>>,
-    /// Bytes of permanent files that the job changed last, read back from storage and found to be as they
-    /// were written, block by block; absent if what jobs wrote was not recorded.
+    /// Bytes of permanent files that the job changed last, read back and found to be as they were written,
+    /// block by block; absent if what jobs wrote was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_back_bytes: Option<u64>,
+    /// Bytes of these that surely came from storage: another machine had written them, or they were seen to be
+    /// out of the cache before. Absent in runs of earlier versions, which did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_storage_bytes: Option<u64>,
     /// Share of the staged input in the page cache, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_share: Option<f64>,
-    /// Whether the page cache of the whole host was dropped before the start.
+    /// Whether the page cache of the whole host was dropped before the start, and none of the input is on a file
+    /// system that may keep it in memory elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub caches_dropped: Option<bool>,
 }
@@ -376,6 +381,7 @@ impl Event {
             cancelled_write_bytes: None,
             findings: None,
             read_back_bytes: None,
+            from_storage_bytes: None,
             cached_share: None,
             caches_dropped: None,
         }
@@ -419,8 +425,8 @@ pub enum EventKind {
     JobFinished,
     /// Something that a person or a script put on the timeline: a failover, a rebuild.
     Mark,
-    /// What the jobs left unwritten in memory was written to the devices; `real_s` tells how long it
-    /// took.
+    /// What the jobs left unwritten in memory was written to the devices, after each batch; `real_s` tells how
+    /// long it took.
     Flushed,
     /// The logs of a licensed SAS were read; `detail` says which SAS they are of.
     LogsRead,
@@ -854,7 +860,8 @@ pub struct ChannelResult {
 /// All jobs together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Aggregate {
-    /// From the first launch to the last end, seconds.
+    /// From the first launch to the last end, seconds; of batches that follow each other that of each, added up,
+    /// without what lies between them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_s: Option<f64>,
     /// First job done, seconds after the first launch.
@@ -888,7 +895,8 @@ pub struct Aggregate {
     /// Bytes moved over the elapsed time, MB/s (10^6).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
-    /// From the last end until everything written was on the devices, seconds.
+    /// From the last end until everything written was on the devices, seconds; of batches that follow each other
+    /// that of each, added up, and absent if one was not flushed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_s: Option<f64>,
     /// Bytes moved over the elapsed time and the flush, MB/s (10^6).

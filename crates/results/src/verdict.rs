@@ -12,7 +12,7 @@ use crate::run::{Limit, Part, Requirement, Verdict};
 use crate::thresholds::{Level, Measure, Threshold, Thresholds};
 
 pub(crate) use evidence::machines;
-pub use evidence::{Facts, of_run};
+pub use evidence::{CACHED_SHARE_MAX, Facts, of_run};
 pub use published::of_reference;
 
 /// What a verdict is made from.

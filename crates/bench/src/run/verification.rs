@@ -46,15 +46,16 @@ impl Run<'_> {
                 return Ok(());
             }
             watcher.verifying(done, jobs.len());
-            let ReadBack { bytes, findings } = as_written.remove(&job.name).unwrap_or_default();
-            let mut findings = [findings, self.check(job, &mut checker)?].concat();
+            let mut found = as_written.remove(&job.name).unwrap_or_default();
+            found.findings.extend(self.check(job, &mut checker)?);
             // A licensed SAS does not tell what it wrote: nothing was compared.
             let tells = self.config.sas.is_none();
             let told = self.directory.has_written(&self.name(job));
             if tells && !told {
-                findings.push("it left no record of what it wrote".to_owned());
+                let missing = "it left no record of what it wrote";
+                found.findings.push(missing.to_owned());
             }
-            self.verified(job, findings, (tells && told).then_some(bytes))?;
+            self.verified(job, &found, tells && told)?;
         }
         watcher.verifying(jobs.len(), jobs.len());
         Ok(())
@@ -81,7 +82,26 @@ impl Run<'_> {
         }
         let wanted: BTreeSet<&str> = wanted.iter().map(|job| &*job.name).collect();
         let is_wanted = |job: &str| wanted.contains(job);
-        Ok(Left::after(changes).read_back(&is_wanted, &|| self.stopped()))
+        let elsewhere = self.ran_elsewhere()?;
+        let is_elsewhere = |job: &str| elsewhere.contains(job);
+        let stopped = || self.stopped();
+        Ok(Left::after(changes).read_back(&is_wanted, &is_elsewhere, &stopped))
+    }
+
+    /// Jobs that ran on other machines, as far as that is known: this one cached nothing when they wrote.
+    fn ran_elsewhere(&self) -> Result<BTreeSet<String>, Error> {
+        let mut found = BTreeSet::new();
+        let Some(own) = self.part.as_ref().and(self.node.boot_id.as_ref()) else {
+            return Ok(found);
+        };
+        for job in self.directory.plan()?.jobs {
+            let node = job.node.map(|name| self.directory.node(&name));
+            let boot_id = node.transpose()?.flatten().and_then(|node| node.boot_id);
+            if boot_id.is_some_and(|other| other != *own) {
+                found.insert(job.name);
+            }
+        }
+        Ok(found)
     }
 
     /// A batch whose outputs were replaced by those of the next one: what it read, and its logs.
@@ -93,20 +113,21 @@ impl Run<'_> {
                 Some(error) => vec![format!("its log has {error}")],
                 None => self.input_as_read(job)?,
             };
-            self.verified(job, findings, None)?;
+            let found = ReadBack {
+                findings,
+                ..ReadBack::default()
+            };
+            self.verified(job, &found, false)?;
         }
         Ok(())
     }
 
-    fn verified(
-        &self,
-        job: &PlannedJob,
-        findings: Vec<String>,
-        read_back_bytes: Option<u64>,
-    ) -> Result<(), Error> {
+    /// Notes what was found, with how much was compared if anything was.
+    fn verified(&self, job: &PlannedJob, found: &ReadBack, compared: bool) -> Result<(), Error> {
         let mut event = Event::of_job(self.time(), EventKind::JobVerified, &self.name(job));
-        event.findings = Some(findings);
-        event.read_back_bytes = read_back_bytes;
+        event.findings = Some(found.findings.clone());
+        event.read_back_bytes = compared.then_some(found.bytes);
+        event.from_storage_bytes = compared.then_some(found.from_storage);
         self.event(&event)
     }
 

@@ -1,6 +1,6 @@
 //! What jobs wrote to permanent files, compared block by block with what is read back from storage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -11,6 +11,7 @@ use std::thread;
 
 use ::io::cache;
 use base::rowhash::hash_bytes;
+use results::verdict::CACHED_SHARE_MAX;
 use results::written::{BlockRun, ChangeKind, FileChange};
 
 use super::located;
@@ -29,6 +30,8 @@ struct LeftFile {
     whole: bool,
     /// The job that changed it last.
     job: String,
+    /// The jobs that wrote to it.
+    writers: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +52,8 @@ impl Block {
 pub struct ReadBack {
     /// Bytes that were compared.
     pub bytes: u64,
+    /// Bytes of these that surely came from storage.
+    pub from_storage: u64,
     /// What is wrong, a sentence for each file.
     pub findings: Vec<String>,
 }
@@ -71,9 +76,11 @@ impl Left {
                 let file = self.files.entry(path).or_default();
                 (file.whole, file.job) = (true, job);
                 file.blocks.clear();
+                file.writers.clear();
             }
             ChangeKind::Written { blocks } => {
                 let file = self.files.entry(path).or_default();
+                file.writers.insert(job.clone());
                 file.job = job;
                 // A hash that is no number is left out, so that its bytes are found missing.
                 let blocks = blocks.iter().flat_map(BlockRun::blocks).flatten();
@@ -100,11 +107,12 @@ impl Left {
         }
     }
 
-    /// Reads the files that `wanted` jobs changed last back from storage, several at a time. Returns what was
-    /// found by job, and the files that were read.
+    /// Reads the files that `wanted` jobs changed last back, several at a time; jobs that ran `elsewhere` left
+    /// nothing in a cache of this machine. Returns what was found by job, and the files that were read.
     pub fn read_back(
         self,
         wanted: &(dyn Fn(&str) -> bool + Sync),
+        elsewhere: &(dyn Fn(&str) -> bool + Sync),
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> (BTreeMap<String, ReadBack>, Vec<PathBuf>) {
         let files: Vec<(PathBuf, LeftFile)> = self.files.into_iter().collect();
@@ -118,11 +126,14 @@ impl Left {
                 if !wanted(&file.job) {
                     continue;
                 }
-                let outcome = compare(path, file);
+                let outcome = compare(path, file, elsewhere);
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 let of_job = found.0.entry(file.job.clone()).or_default();
                 match outcome {
-                    Ok(bytes) => of_job.bytes += bytes,
+                    Ok((bytes, from_storage)) => {
+                        of_job.bytes += bytes;
+                        of_job.from_storage += if from_storage { bytes } else { 0 };
+                    }
                     Err(finding) => of_job
                         .findings
                         .push(format!("{}: {finding}", path.display())),
@@ -168,8 +179,20 @@ fn latest(blocks: &[Block]) -> Result<Vec<Block>, String> {
     Ok(kept)
 }
 
-/// How many bytes are as they were written, all that are known; or what is wrong.
-fn compare(path: &Path, expected: &LeftFile) -> Result<u64, String> {
+/// Whether what is read of an evicted file comes from storage. File systems with caches of their own do not tell,
+/// and in some memory is all there is.
+fn is_out_of_cache(path: &Path) -> bool {
+    let share = cache::cached_share(path).ok().flatten();
+    share.is_some_and(|share| share <= CACHED_SHARE_MAX)
+}
+
+/// How many bytes are as they were written, all that are known, and whether they surely came from storage; or what
+/// is wrong.
+fn compare(
+    path: &Path,
+    expected: &LeftFile,
+    elsewhere: &dyn Fn(&str) -> bool,
+) -> Result<(u64, bool), String> {
     let blocks = latest(&expected.blocks)?;
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -178,6 +201,8 @@ fn compare(path: &Path, expected: &LeftFile) -> Result<u64, String> {
         other => other.map_err(|error| error.to_string())?,
     };
     cache::evict(path).map_err(|error| format!("failed to evict it: {error}"))?;
+    let all_elsewhere = expected.writers.iter().all(|job| elsewhere(job));
+    let from_storage = all_elsewhere || is_out_of_cache(path);
     let failed = |error: io::Error| format!("failed to read it back: {error}");
     let length = file.metadata().map_err(failed)?.len();
     let end = blocks.last().map_or(0, Block::end);
@@ -203,7 +228,10 @@ fn compare(path: &Path, expected: &LeftFile) -> Result<u64, String> {
         }
     }
     match differing.first() {
-        None => Ok(blocks.iter().map(|block| u64::from(block.bytes)).sum()),
+        None => {
+            let bytes = blocks.iter().map(|block| u64::from(block.bytes)).sum();
+            Ok((bytes, from_storage))
+        }
         Some(first) => Err(said(path, *first, differing.len())),
     }
 }
@@ -250,10 +278,48 @@ mod tests {
     }
 
     fn read_back(changes: Vec<(usize, FileChange)>) -> BTreeMap<String, ReadBack> {
+        read_back_of(changes, &|_| false)
+    }
+
+    fn read_back_of(
+        changes: Vec<(usize, FileChange)>,
+        elsewhere: &(dyn Fn(&str) -> bool + Sync),
+    ) -> BTreeMap<String, ReadBack> {
         let named = |(job, change): (usize, FileChange)| (job.to_string(), change);
         Left::after(changes.into_iter().map(named).collect())
-            .read_back(&|_| true, &|| false)
+            .read_back(&|_| true, elsewhere, &|| false)
             .0
+    }
+
+    /// A file in blocks that two jobs wrote, in a folder.
+    fn of_two_jobs(folder: &Path) -> Vec<(usize, FileChange)> {
+        let path = folder.join("a");
+        fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let half = |at: u64| ChangeKind::Written {
+            blocks: BlockRun::gather([(at, 1 << 19, hash_bytes(&vec![7; 1 << 19]))]),
+        };
+        vec![
+            (1, change(1, &path, ChangeKind::Created)),
+            (1, change(2, &path, half(0))),
+            (2, change(3, &path, half(1 << 19))),
+        ]
+    }
+
+    #[test]
+    fn only_what_is_seen_to_leave_the_cache_is_read_from_storage() {
+        let told = |folder: &Path, elsewhere: &(dyn Fn(&str) -> bool + Sync)| {
+            let found = read_back_of(of_two_jobs(folder), elsewhere);
+            (found["2"].bytes, found["2"].from_storage)
+        };
+        // The usual temporary directory may be a tmpfs, which has nothing but cache.
+        let disk = tempfile::tempdir_in("/var/tmp").unwrap();
+        assert_eq!(told(disk.path(), &|_| false), (1 << 20, 1 << 20));
+        if let Ok(memory) = tempfile::tempdir_in("/dev/shm") {
+            assert_eq!(told(memory.path(), &|_| false), (1 << 20, 0));
+            // What one of the writers left in a cache of this machine may be read from there.
+            assert_eq!(told(memory.path(), &|job| job == "2"), (1 << 20, 0));
+            assert_eq!(told(memory.path(), &|_| true), (1 << 20, 1 << 20));
+        }
     }
 
     #[test]
@@ -276,11 +342,9 @@ mod tests {
             (1, change(6, &other, ChangeKind::Removed)),
         ];
         let found = read_back(changes);
-        let good = ReadBack {
-            bytes: 300,
-            findings: Vec::new(),
-        };
-        assert_eq!(found, [("2".to_owned(), good)].into());
+        let jobs: Vec<&String> = found.keys().collect();
+        assert_eq!(jobs, ["2"]);
+        assert_eq!((found["2"].bytes, &*found["2"].findings), (300, &[][..]));
     }
 
     #[test]

@@ -278,17 +278,20 @@ fn peak(run: &Run) -> Figure {
 
 fn elapsed(run: &Run) -> Figure {
     let all = &run.result.aggregate;
+    let batches = run.result.jobs.iter().any(|job| job.batch > 1);
+    let of = if batches {
+        "all batches, without what lies between"
+    } else {
+        "first launch to last end"
+    };
     Figure {
         label: "Elapsed",
         value: all.elapsed_s.map_or("–".to_owned(), duration),
         unit: "",
         about: match (all.elapsed_s, all.flush_s) {
             (None, _) => "no job ended".to_owned(),
-            (_, Some(flush)) => format!(
-                "first launch to last end; then {} to flush",
-                duration(flush)
-            ),
-            _ => "first launch to last end".to_owned(),
+            (_, Some(flush)) => format!("{of}; then {} to flush", duration(flush)),
+            _ => of.to_owned(),
         },
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::batches::{ended_s, spans};
 use super::disturbance::Window;
 use crate::run::{Drift, JobDrift, JobResult, RunPlan};
 use crate::sample::{ChannelSample, Sample};
@@ -43,9 +44,11 @@ pub(super) fn drift(
     let logarithms = times.iter().map(|job| (job.real_s[1] / job.real_s[0]).ln());
     let count = times.len() as f64;
     // Whole batches, since the end of one asks for less than its beginning.
+    let spans = spans(jobs);
     let parts = [&first, &last].map(|of| {
-        let (begin, end) = span(jobs, of);
-        (window.launched_s + begin, window.launched_s + end)
+        let own = spans.iter().filter(|(batch, _)| of.contains(batch));
+        own.map(|(_, (begin, end))| (window.launched_s + begin, window.launched_s + end))
+            .collect()
     });
     Some(Drift {
         part: part.to_owned(),
@@ -57,33 +60,12 @@ pub(super) fn drift(
     })
 }
 
-/// Seconds after the first launch.
-fn ended_s(job: &JobResult) -> Option<f64> {
-    Some(job.launched_s? + job.real_s?)
-}
-
 /// Batches of which begin and end, seconds after the first launch, are as asked for.
 fn batches(jobs: &[JobResult], wanted: impl Fn(f64, f64) -> bool) -> BTreeSet<u32> {
-    let mut spans: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    for job in jobs {
-        let Some((begin, end)) = job.launched_s.zip(ended_s(job)) else {
-            continue;
-        };
-        let span = spans.entry(job.batch).or_insert((begin, end));
-        *span = (span.0.min(begin), span.1.max(end));
-    }
-    let kept = spans
+    let kept = spans(jobs)
         .into_iter()
         .filter(|(_, (begin, end))| wanted(*begin, *end));
     kept.map(|(batch, _)| batch).collect()
-}
-
-/// When the first job of some batches began and the last one ended, seconds after the first launch.
-fn span(jobs: &[JobResult], batches: &BTreeSet<u32>) -> (f64, f64) {
-    let own = jobs.iter().filter(|job| batches.contains(&job.batch));
-    own.filter_map(|job| Some((job.launched_s?, ended_s(job)?)))
-        .reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
-        .unwrap_or_default()
 }
 
 /// Mean elapsed time of a job that ended well, in some batches.
@@ -97,20 +79,23 @@ fn mean(jobs: &[JobResult], name: &str, batches: &BTreeSet<u32>) -> Option<f64> 
     (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
 }
 
-/// What jobs were served per second in two spans of time; a sample across an edge counts by its share.
+/// What jobs were served per second in two parts, spans of time each; a sample across an edge counts by its share.
 fn throughput(
     nodes: &[(String, Vec<Sample>)],
-    parts: [(f64, f64); 2],
+    parts: [Vec<(f64, f64)>; 2],
 ) -> BTreeMap<String, [f64; 2]> {
     let mut rates: BTreeMap<String, [f64; 2]> = BTreeMap::new();
-    for (place, (from, to)) in parts.into_iter().enumerate() {
+    for (place, spans) in parts.into_iter().enumerate() {
+        let all_s: f64 = spans.iter().map(|(from, to)| to - from).sum();
         for sample in nodes.iter().flat_map(|(_, samples)| samples) {
             let begin = sample.at_s - sample.interval_s;
-            let inside = sample.at_s.min(to) - begin.max(from);
-            if inside <= 0.0 || sample.interval_s <= 0.0 {
+            let inside =
+                |(from, to): &(f64, f64)| (sample.at_s.min(*to) - begin.max(*from)).max(0.0);
+            let inside_s: f64 = spans.iter().map(inside).sum();
+            if inside_s <= 0.0 || sample.interval_s <= 0.0 {
                 continue;
             }
-            let share = inside / sample.interval_s / 1e6 / (to - from);
+            let share = inside_s / sample.interval_s / 1e6 / all_s;
             for (name, channel) in &sample.channels {
                 let moved = ChannelSample::bytes(channel) as f64 * share;
                 rates.entry(name.clone()).or_default()[place] += moved;
@@ -122,10 +107,15 @@ fn throughput(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn job(name: &str, batch: u32, launched_s: f64, real_s: f64) -> JobResult {
+    pub(in crate::assemble) fn job(
+        name: &str,
+        batch: u32,
+        launched_s: f64,
+        real_s: f64,
+    ) -> JobResult {
         JobResult {
             name: name.to_owned(),
             batch,
@@ -136,7 +126,7 @@ mod tests {
         }
     }
 
-    fn plan(names: &[&str]) -> RunPlan {
+    pub(in crate::assemble) fn plan(names: &[&str]) -> RunPlan {
         let jobs: Vec<_> = names
             .iter()
             .map(|name| {

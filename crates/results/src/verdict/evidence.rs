@@ -17,8 +17,8 @@ use crate::thresholds::{Measure, Thresholds};
 
 use super::{Evidence, Measured, judge, limit, relief};
 
-/// Above this cached share a run did not measure storage.
-const CACHED_SHARE_MAX: f64 = 0.05;
+/// Above this cached share a run did not measure storage, nor was a file read back from it.
+pub const CACHED_SHARE_MAX: f64 = 0.05;
 
 /// From this share of what the engine reaches on tmpfs on, the engine and not the storage is the limit.
 const CEILING_NEAR: f64 = 0.90;
@@ -592,17 +592,6 @@ fn remarks(facts: &Facts<'_>) -> Vec<String> {
         "sample" => Some("only the outputs of one launch of each program were verified"),
         _ => None,
     };
-    let bytes = facts
-        .events
-        .iter()
-        .filter_map(|event| event.read_back_bytes);
-    let read_back = bytes.reduce(|one, other| one + other).map(|bytes| {
-        format!(
-            "{} that the jobs left were read back from storage and compared, block by block, with what they \
-             wrote",
-            Bytes(bytes)
-        )
-    });
     let engine = crate::assemble::engine(plan, facts.events);
     let engine = engine.map(|engine| {
         format!(
@@ -617,11 +606,40 @@ fn remarks(facts: &Facts<'_>) -> Vec<String> {
         .into_iter()
         .chain(replaced)
         .map(str::to_owned)
-        .chain(read_back)
+        .chain(read_back(facts.events))
         .chain(engine)
         .chain(plan.copies.as_ref().map(copies))
         .chain(facts.drift.and_then(slower))
         .collect()
+}
+
+/// How much of what jobs left is as they wrote it, and how much of that surely lay on storage: what a file system
+/// keeps in a cache of its own cannot be told from it.
+fn read_back(events: &[Event]) -> Option<String> {
+    let compared = events.iter().filter_map(|event| {
+        // Earlier versions did not look.
+        let from_storage = event.from_storage_bytes.unwrap_or(0);
+        Some((event.read_back_bytes?, from_storage))
+    });
+    let (all, stored) = compared.reduce(|one, other| (one.0 + other.0, one.1 + other.1))?;
+    let untold = all.saturating_sub(stored);
+    let same = "compared, block by block, with what they wrote";
+    let from = "from a cache or from storage: it cannot be told here";
+    Some(match (stored, untold) {
+        (stored, 0) => {
+            let stored = Bytes(stored);
+            format!("{stored} that the jobs left were read back from storage and {same}")
+        }
+        (0, untold) => {
+            let untold = Bytes(untold);
+            format!("{untold} that the jobs left were read back and {same}, {from}")
+        }
+        (stored, untold) => format!(
+            "{} that the jobs left were read back from storage and {same}; {} more were compared, {from}",
+            Bytes(stored),
+            Bytes(untold)
+        ),
+    })
 }
 
 /// How a run of many batches went on.
@@ -705,14 +723,20 @@ fn at_once(plan: &RunPlan, nodes: usize) -> u64 {
     allowed.map_or(jobs, |allowed| jobs.min(*allowed * nodes.max(1) as u64))
 }
 
-/// Little of the input was cached; where the file system cannot tell, dropping all caches counts.
+/// Little of the input was cached on any node; where the file system cannot tell, dropping all caches counts.
 fn was_cold(aggregate: &Aggregate, events: &[Event]) -> bool {
-    match aggregate.cached_share {
-        Some(share) => share <= CACHED_SHARE_MAX,
-        None => events
-            .iter()
-            .any(|event| event.caches_dropped == Some(true)),
-    }
+    let is_little = |share: f64| share <= CACHED_SHARE_MAX;
+    let mut evictions = events
+        .iter()
+        .filter(|event| event.event == EventKind::Evicted)
+        .peekable();
+    let told = aggregate.cached_share.map(is_little);
+    let looked = told.unwrap_or_else(|| evictions.peek().is_some());
+    looked
+        && evictions.all(|event| {
+            let dropped = event.caches_dropped == Some(true);
+            event.cached_share.map_or(dropped, is_little)
+        })
 }
 
 #[cfg(test)]

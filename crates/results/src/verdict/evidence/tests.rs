@@ -240,14 +240,75 @@ fn jobs_ended_by_an_interruption_are_no_failure() {
 }
 
 #[test]
-fn dropping_all_caches_counts_where_the_file_system_cannot_tell() {
-    let mut dropped = Event::new(Time::default(), EventKind::Evicted);
-    dropped.caches_dropped = Some(true);
-    let unknown = Aggregate {
-        cached_share: None,
-        ..aggregate()
+fn dropping_all_caches_counts_where_the_file_system_cannot_tell_and_every_node_did() {
+    let node = |cached_share: Option<f64>, dropped: bool| Event {
+        cached_share,
+        caches_dropped: Some(dropped),
+        ..Event::new(Time::default(), EventKind::Evicted)
     };
-    assert_eq!(check(&plan(), job(), &unknown, &[dropped]), "pass");
+    let check = |nodes: &[Event]| {
+        let shares = nodes.iter().filter_map(|event| event.cached_share);
+        let all = Aggregate {
+            cached_share: shares.reduce(f64::max),
+            ..aggregate()
+        };
+        check(&plan(), job(), &all, nodes)
+    };
+    let (dropped, not) = (node(None, true), node(None, false));
+    let (cold, warm) = (node(Some(0.01), false), node(Some(0.5), true));
+    assert_eq!(check(std::slice::from_ref(&dropped)), "pass");
+    assert_eq!(check(&[dropped.clone(), cold.clone()]), "pass");
+    for warm in [&not, &warm] {
+        assert_eq!(check(std::slice::from_ref(warm)), "inconclusive");
+        assert_eq!(check(&[dropped.clone(), warm.clone()]), "inconclusive");
+        assert_eq!(check(&[cold.clone(), warm.clone()]), "inconclusive");
+    }
+    assert_eq!(check(&[]), "inconclusive");
+}
+
+#[test]
+fn what_may_have_come_from_a_cache_is_not_called_read_from_storage() {
+    let said = |told: &[(u64, Option<u64>)]| {
+        let events: Vec<Event> = told
+            .iter()
+            .map(|(all, stored)| Event {
+                read_back_bytes: Some(*all),
+                from_storage_bytes: *stored,
+                ..Event::new(Time::default(), EventKind::JobVerified)
+            })
+            .collect();
+        verdict(&plan(), &[job()], &aggregate(), &events, &[]).reason
+    };
+    let (from_storage, either) = (
+        "read back from storage",
+        "from a cache or from storage: it cannot",
+    );
+    let known = said(&[(2_000_000, Some(2_000_000)), (0, Some(0))]);
+    assert!(
+        known.contains(&format!("2.00 MB that the jobs left were {from_storage}")),
+        "{known}"
+    );
+    assert!(!known.contains(either), "{known}");
+    let part = said(&[(2_000_000, Some(2_000_000)), (5_000_000, Some(0))]);
+    assert!(
+        part.contains(&format!("2.00 MB that the jobs left were {from_storage}")),
+        "{part}"
+    );
+    assert!(
+        part.contains(&format!("5.00 MB more were compared, {either}")),
+        "{part}"
+    );
+    // Earlier versions did not look.
+    for unknown in [said(&[(5_000_000, Some(0))]), said(&[(5_000_000, None)])] {
+        assert!(
+            unknown.contains("5.00 MB that the jobs left were read back and compared"),
+            "{unknown}"
+        );
+        assert!(
+            unknown.contains(either) && !unknown.contains(from_storage),
+            "{unknown}"
+        );
+    }
 }
 
 #[test]
