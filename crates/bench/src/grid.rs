@@ -36,6 +36,8 @@ pub struct Order {
     pub output: PathBuf,
     /// Start with whatever is cached.
     pub warm: bool,
+    /// What empties the caches of each node before the start, for `/bin/sh`; otherwise the page cache is dropped.
+    pub empty_caches: Option<String>,
     /// Audit the nodes.
     pub audit: bool,
     /// Jobs are ended after so long.
@@ -170,6 +172,7 @@ impl Order {
             plan,
             directories: self.directories.clone(),
             warm: self.warm,
+            empty_caches: self.empty_caches.clone(),
             keep: true,
             only_stage: false,
             audit: self.audit,

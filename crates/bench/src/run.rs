@@ -81,6 +81,8 @@ pub struct Config {
     pub directories: Directories,
     /// Start with whatever is cached.
     pub warm: bool,
+    /// What empties the caches of each node before the start, for `/bin/sh`; otherwise the page cache is dropped.
+    pub empty_caches: Option<String>,
     /// Keep the outputs after they were verified.
     pub keep: bool,
     /// Stage the data and stop.
@@ -497,31 +499,43 @@ impl Run<'_> {
             .collect()
     }
 
-    /// Drops the caches, or evicts the staged files, and measures what is still cached.
+    /// Empties the caches as far as that is possible; says how, and whether nothing of the input can be left in them.
+    fn empty_caches(
+        &self,
+        paths: &[PathBuf],
+        watcher: &mut dyn Watcher,
+    ) -> Result<(String, bool), Error> {
+        if self.config.warm {
+            return Ok(("warm start: nothing was evicted".to_owned(), false));
+        }
+        watcher.phase("evicting");
+        // What was not written yet cannot be dropped.
+        let stage = self.stage.directory();
+        let action = format!("flush the file system of {}", stage.display());
+        cache::flush(stage).map_err(failed(action))?;
+        if let Some(command) = &self.config.empty_caches {
+            empty_by(command).map_err(failed(format!("empty the caches by `{command}`")))?;
+            return Ok((format!("the caches were emptied by `{command}`"), true));
+        }
+        if cache::drop_all().is_ok() {
+            let dropped = are_dropped_with_pages(paths);
+            let said = "the page cache of the host was dropped";
+            let left = ", but the file system of the input may keep it in memory elsewhere \
+                        (--empty-caches takes a command that empties it)";
+            return Ok(([said, if dropped { "" } else { left }].concat(), dropped));
+        }
+        for path in paths {
+            let action = format!("evict {}", path.display());
+            cache::evict(path).map_err(failed(action))?;
+        }
+        let how = "staged files were evicted (dropping all caches needs root)";
+        Ok((how.to_owned(), false))
+    }
+
+    /// Empties the caches and measures what is still cached.
     fn make_cold(&self, watcher: &mut dyn Watcher) -> Result<(), Error> {
         let paths = self.input_paths();
-        let mut dropped = false;
-        let how = if self.config.warm {
-            "warm start: nothing was evicted".to_owned()
-        } else {
-            watcher.phase("evicting");
-            // What was not written yet cannot be dropped.
-            let stage = self.stage.directory();
-            let action = format!("flush the file system of {}", stage.display());
-            cache::flush(stage).map_err(failed(action))?;
-            if cache::drop_all().is_ok() {
-                dropped = are_dropped_with_pages(&paths);
-                let said = "the page cache of the host was dropped";
-                let left = ", but the file system of the input may keep it in memory elsewhere";
-                [said, if dropped { "" } else { left }].concat()
-            } else {
-                for path in &paths {
-                    let action = format!("evict {}", path.display());
-                    cache::evict(path).map_err(failed(action))?;
-                }
-                "staged files were evicted (dropping all caches needs root)".to_owned()
-            }
-        };
+        let (how, dropped) = self.empty_caches(&paths, watcher)?;
         let mut event = Event::new(self.time(), EventKind::Evicted);
         event.caches_dropped = Some(dropped);
         event.cached_share = cached_share(&paths).map_err(failed("measure what is cached"))?;
@@ -908,6 +922,20 @@ fn first_error(log: &Path) -> Option<String> {
     text.lines()
         .find(|line| line.starts_with("ERROR"))
         .map(str::to_owned)
+}
+
+/// By a command of the user's, whose output is no part of the report.
+fn empty_by(command: &str) -> io::Result<()> {
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    let status = shell.status()?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("it ended with {status}")))
 }
 
 /// Whether nothing of the files is in memory once the page cache is dropped.

@@ -233,6 +233,10 @@ pub struct RunArgs {
     /// or the staged files are evicted
     #[arg(long)]
     pub warm: bool,
+    /// Empty all caches of the input with this command, on each node, where the kernel does not (GPFS, ZFS, FUSE): it
+    /// has done so if it ends with 0
+    #[arg(long, value_name = "CMD", conflicts_with = "warm")]
+    pub empty_caches: Option<String>,
     /// Put a series that others measure on the run's time axis, such as isi="isi statistics ...":
     /// the last number of the file's last line, or of the lines that the command writes, each second
     #[arg(long, value_name = "NAME=FILE|CMD", value_parser = sizes::series)]

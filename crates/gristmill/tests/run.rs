@@ -203,6 +203,30 @@ fn a_run_stages_sorts_verifies_and_reports() {
 }
 
 #[test]
+fn caches_are_emptied_by_a_command_of_the_users() {
+    let bench = Bench::new();
+    let output = bench.run(&["--no-ceiling", "--empty-caches", "exit 3"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("empty the caches by `exit 3`") && said.contains("exit status: 3"),
+        "{said}"
+    );
+    let output = bench.run(&["--no-ceiling", "--empty-caches", "echo said; touch emptied"]);
+    assert!(bench.path("emptied").exists(), "{}", text(&output.stderr));
+    assert!(!text(&output.stdout).contains("said\n"));
+    let events = bench.run_directory().events().unwrap();
+    let evicted = events
+        .iter()
+        .find(|event| event.event == EventKind::Evicted)
+        .unwrap();
+    assert_eq!(evicted.caches_dropped, Some(true));
+    let detail = evicted.detail.as_ref().unwrap();
+    assert!(detail.contains("by `echo said; touch emptied`"), "{detail}");
+    assert!(text(&output.stdout).contains("emptied by `echo said"));
+}
+
+#[test]
 fn samples_add_up_to_what_the_jobs_say() {
     let bench = Bench::new();
     let series = "load=cat /proc/loadavg; sleep 60";

@@ -77,6 +77,7 @@ pub fn run(
         stage: stage.directory().to_owned(),
         output: output.clone(),
         warm: config.warm,
+        empty_caches: config.empty_caches.clone(),
         audit: config.audit,
         wall_limit: config.wall_limit,
         pace: config.pace.clone(),

@@ -52,6 +52,9 @@ pub(crate) fn create_directory(
     name: &str,
 ) -> Result<(RunDirectory, InUse), Error> {
     let plan = &config.plan;
+    let emptied = config.empty_caches.as_ref();
+    let emptied =
+        emptied.map(|command| format!("before the start caches were emptied by `{command}`"));
     let record = RunPlan {
         schema: results::SCHEMA.to_owned(),
         program: config.version.clone(),
@@ -74,7 +77,7 @@ pub(crate) fn create_directory(
         cores_basis: plan.cores_basis.clone(),
         memory_bytes: plan.memory.0,
         qualifying: plan.qualifying,
-        notes: plan.notes.clone(),
+        notes: plan.notes.iter().cloned().chain(emptied).collect(),
         cold: !config.warm,
         options: plan.options.clone(),
         verify: plan.verify.name().to_owned(),

@@ -125,6 +125,7 @@ fn config(args: &RunArgs, plan: Plan, directories: &Directories) -> Result<Confi
         plan,
         directories: directories.clone(),
         warm: args.warm,
+        empty_caches: args.empty_caches.clone(),
         keep: args.keep,
         only_stage: false,
         audit: true,

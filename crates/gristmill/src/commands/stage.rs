@@ -53,6 +53,7 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         plan,
         directories,
         warm: true,
+        empty_caches: None,
         keep: true,
         only_stage: true,
         audit: false,

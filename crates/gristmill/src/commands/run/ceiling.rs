@@ -109,6 +109,7 @@ impl Tmpfs<'_> {
             plan,
             directories,
             warm: true,
+            empty_caches: None,
             keep: false,
             audit: false,
             duration: None,

@@ -161,6 +161,7 @@ fn measure(args: &TradeoffArgs, suite: &Suite, row: &mut Row, stop: &AtomicBool)
         plan,
         directories: at,
         warm: false,
+        empty_caches: None,
         keep: false,
         only_stage: true,
         audit: false,
