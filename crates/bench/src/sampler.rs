@@ -203,7 +203,14 @@ pub fn describe(node: &str, directories: &[(&str, &Path)], observed: Vec<String>
             ..FileSystemRecord::default()
         };
         match physical {
-            host::file_systems::Physical::Devices(names) => found.devices = names,
+            host::file_systems::Physical::Devices { own, below } => {
+                found.members = if own.len() > 1 {
+                    own.clone()
+                } else {
+                    Vec::new()
+                };
+                found.devices = own.into_iter().chain(below).collect();
+            }
             host::file_systems::Physical::Mount => found.counts_itself = true,
             host::file_systems::Physical::Hidden(why) => {
                 let text = format!(

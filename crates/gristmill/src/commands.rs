@@ -11,6 +11,7 @@ pub mod logs;
 pub mod manual;
 pub mod mark;
 pub mod matrix;
+mod memory;
 mod nodes;
 mod pace;
 pub mod probe;

@@ -63,6 +63,12 @@ pub fn is_virtual(cpuinfo: &str) -> bool {
     })
 }
 
+/// Whether a list of siblings (`0-1`, `0,16`) names one processor. A mask that has one thread of each core (Slurm's
+/// `--hint=nomultithread`) leaves a list for each processor as well, and these lists still name the other threads.
+fn is_alone(list: &str) -> bool {
+    !list.contains([',', '-'])
+}
+
 fn count(
     siblings: &[Option<(String, String)>],
     virtual_machine: bool,
@@ -75,7 +81,7 @@ fn count(
             processors,
             format!("{processors} processors, topology unknown"),
         )
-    } else if virtual_machine && known.len() == processors {
+    } else if virtual_machine && known.iter().all(|(_, list)| is_alone(list)) {
         (
             processors / 2,
             format!("{processors} vCPUs of a virtual machine, two per core"),
@@ -111,29 +117,42 @@ fn count(
 mod tests {
     use super::*;
 
-    fn topology(cores: &[u32]) -> Vec<Option<(String, String)>> {
-        cores
+    /// Lists of siblings of the processors in the mask.
+    fn topology(lists: &[&str]) -> Vec<Option<(String, String)>> {
+        lists
             .iter()
-            .map(|core| Some(("0".to_owned(), core.to_string())))
+            .map(|list| Some(("0".to_owned(), (*list).to_owned())))
             .collect()
     }
 
+    const PAIRS: [&str; 4] = ["0-1", "0-1", "2-3", "2-3"];
+    const ALONE: [&str; 4] = ["0", "1", "2", "3"];
+
     #[test]
     fn siblings_count_once() {
-        assert_eq!(count(&topology(&[0, 0, 1, 1]), false, None).physical, 2);
-        assert_eq!(count(&topology(&[0, 1, 2, 3]), false, None).physical, 4);
+        assert_eq!(count(&topology(&PAIRS), false, None).physical, 2);
+        assert_eq!(count(&topology(&ALONE), false, None).physical, 4);
     }
 
     #[test]
     fn two_vcpus_are_one_core_unless_siblings_are_shown() {
-        assert_eq!(count(&topology(&[0, 1, 2, 3]), true, None).physical, 2);
-        assert_eq!(count(&topology(&[0, 0, 1, 1]), true, None).physical, 2);
-        assert_eq!(count(&topology(&[0]), true, None).physical, 1);
+        assert_eq!(count(&topology(&ALONE), true, None).physical, 2);
+        assert_eq!(count(&topology(&PAIRS), true, None).physical, 2);
+        assert_eq!(count(&topology(&["0"]), true, None).physical, 1);
+    }
+
+    #[test]
+    fn a_mask_with_one_thread_of_each_core_is_not_halved() {
+        for lists in [["0,4", "1,5", "2,6", "3,7"], ["0-1", "2-3", "4-5", "6-7"]] {
+            let cores = count(&topology(&lists), true, None);
+            assert_eq!((cores.physical, cores.processors), (4, 4), "{lists:?}");
+        }
+        assert_eq!(count(&topology(&["0-1"]), true, None).physical, 1);
     }
 
     #[test]
     fn a_quota_takes_cores_away() {
-        let cores = count(&topology(&[0, 1, 2, 3]), false, Some(2.5));
+        let cores = count(&topology(&ALONE), false, Some(2.5));
         assert_eq!(cores.physical, 2);
         assert!(cores.basis.contains("cgroup"), "{}", cores.basis);
     }

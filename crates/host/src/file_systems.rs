@@ -28,9 +28,13 @@ pub struct Mount {
 /// Where the physical side of a file system can be seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Physical {
-    /// Block devices by name: the one that the file system is on (the whole disk, if it is a
-    /// partition), then those below it.
-    Devices(Vec<String>),
+    /// Block devices by name, whole disks where they are partitions.
+    Devices {
+        /// Those that the file system is on: one, or all of a btrfs. What it moves is what all of them do.
+        own: Vec<String>,
+        /// Those below these.
+        below: Vec<String>,
+    },
     /// The mount counts for itself (NFS, CIFS).
     Mount,
     /// Nowhere; the text says why.
@@ -112,21 +116,58 @@ fn physical(mount: &Mount, depth: u32) -> Physical {
         "overlay" => return hidden("hides which file system files are on"),
         _ => {}
     }
-    let number = match mount.device {
-        // btrfs shows a number of its own; its source is the device.
-        (0, _) if mount.source.starts_with("/dev/") => block_number(Path::new(&mount.source)),
-        (0, _) => None,
-        known => Some(known),
+    let sys = Path::new("/sys");
+    let numbers = match mount.device {
+        // btrfs shows a number of its own; its source is a device, which may be one of several.
+        (0, _) if mount.source.starts_with("/dev/") => {
+            let source = block_number(Path::new(&mount.source));
+            source.map_or_else(Vec::new, |source| members(sys, source))
+        }
+        (0, _) => Vec::new(),
+        known => vec![known],
     };
-    let Some(number) = number else {
+    if numbers.is_empty() {
         return hidden("does not tell what it reads and writes physically");
-    };
-    let mut names = Vec::new();
-    collect(Path::new("/sys"), number, depth, &mut names);
-    if names.is_empty() {
+    }
+    let (own, below) = devices(sys, &numbers, depth);
+    if own.is_empty() {
         return hidden("is on a device that /sys does not show");
     }
-    Physical::Devices(names)
+    Physical::Devices { own, below }
+}
+
+/// Numbers of the devices of the btrfs that a device belongs to, that one first; itself if it belongs to none.
+fn members(sys: &Path, source: (u64, u64)) -> Vec<(u64, u64)> {
+    let entries = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
+    let numbers = |volume: fs::DirEntry| -> Vec<(u64, u64)> {
+        entries(&volume.path().join("devices"))
+            .filter_map(|device| number_in(&device.path().join("dev")))
+            .collect()
+    };
+    let mut volumes = entries(&sys.join("fs/btrfs")).map(numbers);
+    let found = volumes.find(|numbers| numbers.contains(&source));
+    let mut found = found.unwrap_or_else(|| vec![source]);
+    found.sort_unstable_by_key(|number| (*number != source, *number));
+    found
+}
+
+/// Names of the whole devices that have these numbers, and of those below them.
+fn devices(sys: &Path, numbers: &[(u64, u64)], depth: u32) -> (Vec<String>, Vec<String>) {
+    let (mut own, mut below) = (Vec::new(), Vec::new());
+    for number in numbers {
+        let mut names = Vec::new();
+        collect(sys, *number, depth, &mut names);
+        let mut names = names.into_iter();
+        own.extend(names.next().filter(|name| !own.contains(name)));
+        below.extend(names);
+    }
+    let mut seen = own.clone();
+    below.retain(|name| {
+        let is_new = !seen.contains(name);
+        seen.extend(is_new.then(|| name.clone()));
+        is_new
+    });
+    (own, below)
 }
 
 /// Number of the block device that a path names.
@@ -163,9 +204,11 @@ fn collect(sys: &Path, (major, minor): (u64, u64), depth: u32, names: &mut Vec<S
     }
     if let Ok(file) = fs::read_to_string(device.join("loop/backing_file")) {
         let below = Path::new(file.trim_end()).parent();
-        if let Some((_, Physical::Devices(below))) = below.and_then(|path| live_at(path, depth + 1))
+        if let Some((_, Physical::Devices { own, below })) =
+            below.and_then(|path| live_at(path, depth + 1))
         {
-            let new = below.into_iter().filter(|name| !names.contains(name));
+            let all = own.into_iter().chain(below);
+            let new = all.filter(|name| !names.contains(name));
             let new: Vec<String> = new.collect();
             names.extend(new);
         }
@@ -271,6 +314,60 @@ mod tests {
         names.clear();
         collect(sys, (9, 9), 0, &mut names);
         assert!(names.is_empty());
+    }
+
+    #[test]
+    fn a_btrfs_is_on_all_of_its_devices() {
+        let root = tempfile::tempdir().unwrap();
+        let sys = root.path();
+        let make = |path: &str| fs::create_dir_all(sys.join(path)).unwrap();
+        let link = |link: &str, to: &str| symlink(sys.join(to), sys.join(link)).unwrap();
+        make("dev/block");
+        for (device, number) in [
+            ("devices/sda", "8:0"),
+            ("devices/sda/sda1", "8:1"),
+            ("devices/sda/sda2", "8:2"),
+            ("devices/sdb", "8:16"),
+            ("devices/dm-0", "253:0"),
+        ] {
+            make(device);
+            fs::write(sys.join(device).join("dev"), format!("{number}\n")).unwrap();
+            link(&format!("dev/block/{number}"), device);
+        }
+        for partition in ["sda1", "sda2"] {
+            fs::write(
+                sys.join(format!("devices/sda/{partition}/partition")),
+                "1\n",
+            )
+            .unwrap();
+        }
+        make("devices/dm-0/slaves");
+        link("devices/dm-0/slaves/sda", "devices/sda");
+        link("devices/dm-0/slaves/sdb", "devices/sdb");
+        make("fs/btrfs/features");
+        for (volume, members) in [
+            ("one", &["sda/sda1"][..]),
+            ("two", &["dm-0", "sda/sda2", "sdb"][..]),
+        ] {
+            make(&format!("fs/btrfs/{volume}/devices"));
+            for member in members {
+                let name = member.rsplit('/').next().unwrap();
+                let at = format!("fs/btrfs/{volume}/devices/{name}");
+                link(&at, &format!("devices/{member}"));
+            }
+        }
+        assert_eq!(members(sys, (8, 1)), [(8, 1)]);
+        // Of no btrfs that is mounted.
+        assert_eq!(members(sys, (8, 32)), [(8, 32)]);
+        let two = members(sys, (8, 16));
+        assert_eq!(two, [(8, 16), (8, 2), (253, 0)]);
+        let (own, below) = devices(sys, &two, 0);
+        assert_eq!((own.join(" "), below.len()), ("sdb sda dm-0".to_owned(), 0));
+        let (own, below) = devices(sys, &[(253, 0)], 0);
+        assert_eq!(
+            (own.join(" "), below.join(" ")),
+            ("dm-0".into(), "sda sdb".into())
+        );
     }
 
     #[test]

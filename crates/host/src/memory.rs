@@ -6,9 +6,19 @@ use crate::fields::number;
 
 /// Memory that a run on this host has, bytes; `None` if nothing tells.
 pub fn live() -> Option<u64> {
+    caching(false)
+}
+
+/// Memory that may cache files, bytes; `None` if nothing tells. The cgroup's limit bounds the page cache, which is
+/// charged to the group. Caches beside the group's (`beside_group`: GPFS, ZFS, …) may take what the host has.
+pub fn caching(beside_group: bool) -> Option<u64> {
     let total = total_bytes(&fs::read_to_string("/proc/meminfo").ok()?)?;
-    let limit = crate::cgroup::memory();
-    Some(limit.map_or(total, |limit| limit.min(total)))
+    Some(within(total, crate::cgroup::memory(), beside_group))
+}
+
+fn within(total: u64, limit: Option<u64>, beside_group: bool) -> u64 {
+    let limit = limit.filter(|_| !beside_group);
+    limit.map_or(total, |limit| limit.min(total))
 }
 
 /// `MemTotal` of /proc/meminfo, bytes.
@@ -60,6 +70,14 @@ mod tests {
         let text = "MemFree:  1 kB\nMemTotal:       24687444 kB\n";
         assert_eq!(total_bytes(text), Some(24_687_444 * 1024));
         assert_eq!(total_bytes("nothing"), None);
+    }
+
+    #[test]
+    fn a_limit_bounds_only_what_is_charged_to_the_group() {
+        assert_eq!(within(256, Some(16), false), 16);
+        assert_eq!(within(256, Some(16), true), 256);
+        assert_eq!(within(256, Some(u64::MAX), false), 256);
+        assert_eq!(within(256, None, false), 256);
     }
 
     #[test]

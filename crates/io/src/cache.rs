@@ -53,6 +53,16 @@ pub fn is_dropped_with_pages(path: &Path) -> io::Result<bool> {
     Ok(is_told(rustix::fs::statfs(path)?.f_type))
 }
 
+/// Whether files of a directory may be kept by what does not keep them for this process's control group, so that
+/// the group's limit says nothing of how much: a cache of the file system's own, or that of the process behind FUSE.
+pub fn is_beside_group(directory: &Path) -> io::Result<bool> {
+    Ok(keeps_beside_group(rustix::fs::statfs(directory)?.f_type))
+}
+
+fn keeps_beside_group(kind: i64) -> bool {
+    OWN_CACHE.contains(&kind) || kind == FUSE
+}
+
 /// What of a file is in the page cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pages {
@@ -180,6 +190,16 @@ mod tests {
         let (gpfs, zfs, ext4, nfs) = (0x4750_4653, 0x2fc1_2fc1, 0xef53, 0x6969);
         assert!(!is_told(gpfs) && !is_told(zfs) && !is_told(FUSE) && !is_told(OVERLAY));
         assert!(is_told(ext4) && is_told(nfs));
+    }
+
+    #[test]
+    fn what_a_group_is_charged_for_is_not_beside_it() {
+        let (gpfs, zfs, cvfs) = (0x4750_4653, 0x2fc1_2fc1, 0xbeef_dead);
+        assert!([gpfs, zfs, cvfs, FUSE].into_iter().all(keeps_beside_group));
+        let (ext4, nfs, tmpfs) = (0xef53, 0x6969, IN_MEMORY[0]);
+        let charged = [ext4, nfs, tmpfs, OVERLAY];
+        assert!(!charged.into_iter().any(keeps_beside_group));
+        assert!(!is_beside_group(Path::new("/proc")).unwrap());
     }
 
     #[test]

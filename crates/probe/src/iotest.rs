@@ -45,7 +45,7 @@ const SPACE_PERCENT: u64 = 80;
 pub enum Phase {
     /// New files.
     Write,
-    /// These files from their beginning.
+    /// These files. What reads goes on where the phase before ended, from the beginning after the end.
     Read,
     /// Three blocks read for each that is written, to a second file.
     Mixed,
@@ -185,9 +185,9 @@ pub fn iotest(
     let prepared = prepare(options)?;
     let mut outcome = Outcome::new(options, &prepared);
     for phase in &options.phases {
-        outcome
-            .phases
-            .push(one_phase(options, &prepared, *phase, stop, progress)?);
+        let next = (&*outcome.phases, *phase);
+        let done = one_phase(options, &prepared, next, stop, progress)?;
+        outcome.phases.push(done);
     }
     Ok(outcome)
 }
@@ -201,11 +201,11 @@ pub fn prepare(options: &Options) -> Result<Prepared, Error> {
     })
 }
 
-/// Carries one phase out; those that read need the files that `Write` left.
+/// Carries one phase out after those before it; those that read need the files that `Write` left.
 pub fn one_phase(
     options: &Options,
     prepared: &Prepared,
-    phase: Phase,
+    (before, phase): (&[PhaseOutcome], Phase),
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Phase, f64),
 ) -> Result<PhaseOutcome, Error> {
@@ -214,7 +214,8 @@ pub fn one_phase(
     } else {
         evict(options)?
     };
-    let mut done = carry_out(options, phase, prepared.file_bytes, stop, progress)?;
+    let next = (before, phase);
+    let mut done = carry_out(options, next, prepared.file_bytes, stop, progress)?;
     done.cached_share = cached;
     if stop.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
@@ -296,9 +297,16 @@ fn everyone(options: &Options) -> impl Iterator<Item = (usize, usize)> + '_ {
         .flat_map(|place| (0..options.streams).map(move |stream| (place, stream)))
 }
 
+/// Bytes that a stream has read in these phases.
+fn read_bytes(phases: &[PhaseOutcome], (place, stream): (usize, usize)) -> u64 {
+    let stream = |phase: &PhaseOutcome| phase.places.get(place)?.streams.get(stream).copied();
+    let all = phases.iter().filter_map(stream);
+    all.map(|stream| stream.read_bytes).sum()
+}
+
 fn carry_out(
     options: &Options,
-    phase: Phase,
+    (before, phase): (&[PhaseOutcome], Phase),
     limits: (u64, u64),
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Phase, f64),
@@ -320,18 +328,19 @@ fn carry_out(
                 options.block_bytes,
                 options.among.stream(number),
             );
+            let bounds = stream::Bounds {
+                read_before: read_bytes(before, (*place, *stream)),
+                time: options.time,
+                least: limits.0,
+                most: limits.1,
+                again: options.warm && phase == Phase::Read,
+            };
             scope.spawn(move || {
                 let opened = files.open(phase);
                 start.wait();
                 let began = Instant::now();
                 let moved = opened.and_then(|opened| {
-                    let limit = stream::Limit {
-                        time: options.time,
-                        least: limits.0,
-                        most: limits.1,
-                        again: options.warm && phase == Phase::Read,
-                    };
-                    opened.run(phase, blocks, limit, &|bytes| {
+                    opened.run(phase, blocks, bounds, &|bytes| {
                         moving.fetch_add(bytes, Ordering::Relaxed);
                         stop.load(Ordering::Relaxed) || failing.load(Ordering::Relaxed)
                     })

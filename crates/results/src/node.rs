@@ -52,6 +52,9 @@ pub struct FileSystemRecord {
     /// then those below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<String>,
+    /// Those of them that it is on where they are several (btrfs); absent where it is on the first alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
     /// True if the mount counts for itself (NFS, CIFS).
     #[serde(default)]
     pub counts_itself: bool,
@@ -67,6 +70,23 @@ pub enum PhysicalReads {
     Processes,
     /// What mounts that count for themselves (NFS, CIFS) read from their servers.
     Mounts,
+}
+
+impl FileSystemRecord {
+    /// Devices that it is on: what it moves is what all of them do.
+    pub fn own_devices(&self) -> &[String] {
+        if self.members.is_empty() {
+            &self.devices[..self.devices.len().min(1)]
+        } else {
+            &self.members
+        }
+    }
+
+    /// Devices below these.
+    fn lower_devices(&self) -> impl Iterator<Item = &String> {
+        let own = self.own_devices();
+        self.devices.iter().filter(|name| !own.contains(name))
+    }
 }
 
 impl NodeRecord {
@@ -96,24 +116,25 @@ impl NodeRecord {
     /// Devices that the run's file systems are on directly, each once; not one whose traffic passes through others of
     /// them. `None` where only a part of it does: a sum would count that part twice.
     pub fn own_devices(&self) -> Option<Vec<&str>> {
-        let lists = || self.file_systems.values().map(|record| &record.devices);
+        let records = || self.file_systems.values();
+        let of = |name: &String| records().find(|record| record.own_devices().contains(name));
         let below = |name: &String| {
-            let of = lists().find(|devices| devices.first() == Some(name));
-            of.map_or(&[][..], |devices| &devices[1..])
+            of(name)
+                .into_iter()
+                .flat_map(FileSystemRecord::lower_devices)
         };
         let mut names: Vec<&str> = Vec::new();
-        for name in lists().filter_map(|devices| devices.first()) {
-            let is_own = |lower: &&String| lists().any(|devices| devices.first() == Some(lower));
-            let own: Vec<&String> = below(name).iter().filter(is_own).collect();
+        for name in records().flat_map(FileSystemRecord::own_devices) {
+            let own: Vec<&String> = below(name).filter(|lower| of(lower).is_some()).collect();
             let is_counted = |lower: &String| {
                 own.iter()
-                    .any(|one| *one == lower || below(one).contains(lower))
+                    .any(|one| *one == lower || below(one).any(|name| name == lower))
             };
             if own.is_empty() {
                 if !names.contains(&name.as_str()) {
                     names.push(name);
                 }
-            } else if !below(name).iter().all(is_counted) {
+            } else if !below(name).all(is_counted) {
                 return None;
             }
         }
@@ -165,6 +186,31 @@ mod tests {
             ..NodeRecord::default()
         };
         assert_eq!(node.own_devices(), Some(vec!["dm-0"]));
+    }
+
+    #[test]
+    fn all_devices_of_a_btrfs_are_its_own() {
+        let btrfs = |members: &[&str], devices: &[&str]| FileSystemRecord {
+            members: members.iter().map(|name| (*name).to_owned()).collect(),
+            ..record("btrfs", devices, false)
+        };
+        let own = |data: FileSystemRecord, work: FileSystemRecord| {
+            let file_systems = [("data".to_owned(), data), ("work".to_owned(), work)].into();
+            let node = NodeRecord {
+                file_systems,
+                ..NodeRecord::default()
+            };
+            node.own_devices().map(|names| names.join(" "))
+        };
+        let both = || btrfs(&["sda", "sdb"], &["sda", "sdb"]);
+        assert_eq!(own(both(), both()).unwrap(), "sda sdb");
+        let one = own(both(), record("xfs", &["sdb"], false));
+        assert_eq!(one.unwrap(), "sda sdb");
+        let volumes = || btrfs(&["dm-0", "dm-1"], &["dm-0", "dm-1", "sda", "sdb"]);
+        let other = record("xfs", &["dm-2", "sda"], false);
+        assert_eq!(own(volumes(), other).unwrap(), "dm-0 dm-1 dm-2");
+        assert_eq!(own(volumes(), both()).unwrap(), "sda sdb");
+        assert_eq!(own(volumes(), record("xfs", &["sda"], false)), None);
     }
 
     #[test]

@@ -6,12 +6,13 @@ mod text;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use base::units::parse_size;
 use clap::{Args, ValueEnum};
 use probe::iotest::{self, Among, Content, Options, Outcome, Phase, Place, iotest};
 use serde_json::json;
 
+use super::memory;
 use super::room::Room;
 use super::run::stop_on_signals;
 use crate::cli::NodesArgs;
@@ -195,7 +196,9 @@ fn phases(args: &IotestArgs) -> Result<Vec<Phase>> {
 }
 
 fn options(args: &IotestArgs, host: &Host, places: Vec<Place>, among: Among) -> Result<Options> {
+    let folders = places.iter().map(|place| &*place.folder);
     Ok(Options {
+        memory_bytes: memory::caching(folders)?,
         places,
         among,
         streams: args.streams.unwrap_or(host.cores) as usize,
@@ -208,7 +211,6 @@ fn options(args: &IotestArgs, host: &Host, places: Vec<Place>, among: Among) -> 
             DataArg::Sas => Content::Sas,
             DataArg::Zeros => Content::Zeros,
         },
-        memory_bytes: host::memory::live().context("failed to read the size of the memory")?,
         warm: args.warm,
     })
 }

@@ -24,6 +24,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::exec::host_name;
+use super::memory;
 use super::view::View;
 use crate::cli::{RunArgs, VERSION};
 use crate::exit::Exit;
@@ -428,7 +429,13 @@ pub(super) fn host_facts(
     directories: &Directories,
 ) -> Result<HostFacts> {
     let cores = host::cores::live();
-    let memory = host::memory::live().context("failed to read the size of the memory")?;
+    let of_files = [
+        &directories.data,
+        &directories.output,
+        &directories.work,
+        &directories.util,
+    ];
+    let memory = memory::caching(of_files.map(|directory| existing(directory)))?;
     Ok(HostFacts {
         cores: given.unwrap_or(cores.physical),
         cores_basis: match given {

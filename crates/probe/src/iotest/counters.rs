@@ -12,9 +12,9 @@ use super::{DeviceShare, PhaseOutcome, Place};
 /// Bytes read and written since the host started, by device or mount.
 pub(super) struct Counters(BTreeMap<String, (u64, u64)>);
 
-/// The device or mount whose counters show what a directory moves.
+/// The devices or the mount whose counters show what a directory moves.
 enum Behind {
-    Device(String),
+    Devices(Vec<String>),
     Mount(Mount),
 }
 
@@ -22,7 +22,7 @@ impl Behind {
     fn of(place: &Path) -> Option<Self> {
         let (mount, physical) = file_systems::live(place)?;
         match physical {
-            Physical::Devices(names) => names.into_iter().next().map(Self::Device),
+            Physical::Devices { own, .. } => Some(Self::Devices(own)),
             Physical::Mount => Some(Self::Mount(mount)),
             Physical::Hidden(_) => None,
         }
@@ -30,7 +30,7 @@ impl Behind {
 
     fn name(&self) -> String {
         match self {
-            Self::Device(name) => name.clone(),
+            Self::Devices(names) => names.join(", "),
             Self::Mount(mount) => served::name(mount),
         }
     }
@@ -38,12 +38,13 @@ impl Behind {
     /// Bytes read and written so far.
     fn bytes(&self) -> Option<(u64, u64)> {
         match self {
-            Self::Device(name) => {
+            Self::Devices(names) => {
                 let text = fs::read_to_string("/proc/diskstats").ok()?;
                 let devices = host::block_devices::parse(&text);
-                devices
-                    .get(name)
-                    .map(|one| (one.read_bytes, one.write_bytes))
+                names.iter().try_fold((0, 0), |(read, written), name| {
+                    let one = devices.get(name)?;
+                    Some((read + one.read_bytes, written + one.write_bytes))
+                })
             }
             Self::Mount(mount) => served::now(mount).map(|one| (one.read_bytes, one.write_bytes)),
         }
@@ -62,9 +63,10 @@ impl Counters {
         let now = Self::now(places);
         let mut shares: Vec<DeviceShare> = Vec::new();
         for (place, outcome) in places.iter().zip(&phase.places) {
-            let Some(name) = Behind::of(&place.folder).map(|behind| behind.name()) else {
+            let Some(behind) = Behind::of(&place.folder) else {
                 continue;
             };
+            let name = behind.name();
             let Some((before, after)) = self.0.get(&name).zip(now.0.get(&name)) else {
                 continue;
             };
@@ -72,6 +74,7 @@ impl Counters {
             let found = found.unwrap_or_else(|| {
                 shares.push(DeviceShare {
                     name,
+                    several: matches!(&behind, Behind::Devices(names) if names.len() > 1),
                     read_bytes: after.0.saturating_sub(before.0),
                     written_bytes: after.1.saturating_sub(before.1),
                     ..DeviceShare::default()

@@ -81,12 +81,15 @@ pub struct StreamOutcome {
     pub wrong_blocks: u64,
 }
 
-/// A device beside the streams on it.
+/// A device, or all of a file system, beside the streams on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceShare {
-    /// The device (of several hosts `HOST:DEVICE`), or the mount point (of CIFS the share) of a mount that counts for
-    /// itself.
+    /// The device (of several hosts `HOST:DEVICE`; those of a btrfs with commas between), or the mount point (of CIFS
+    /// the share) of a mount that counts for itself.
     pub name: String,
+    /// Whether it is several devices that one file system is on: it may keep each byte on more than one of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub several: bool,
     /// Bytes that it read.
     pub read_bytes: u64,
     /// Bytes that it wrote.

@@ -15,9 +15,11 @@ const TOLD_BYTES: u64 = 4 << 20;
 /// How often a stream that reads looks at the clock.
 const TIMED_BYTES: u64 = 1 << 20;
 
-/// What ends a stream.
+/// Where a stream begins, and what ends it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limit {
+pub(super) struct Bounds {
+    /// Bytes that it read of its file in the phases before: where they ended it goes on.
+    pub(super) read_before: u64,
     pub(super) time: Duration,
     /// A file that is written gets so much, whatever the time.
     pub(super) least: u64,
@@ -92,14 +94,20 @@ impl Opened {
         self,
         phase: Phase,
         blocks: Blocks,
-        limit: Limit,
+        bounds: Bounds,
         tell: &dyn Fn(u64) -> bool,
     ) -> Result<Moved, Error> {
         let moved = match (&self.read, &self.write) {
-            (None, Some(to)) => write(to, blocks, limit, tell)?,
+            (None, Some(to)) => write(to, blocks, bounds, tell)?,
             (Some(from), to) => {
                 let each = phase.reads_for_write().unwrap_or(u64::MAX);
-                read(from, to.as_ref().map(|to| (to, each)), &blocks, limit, tell)?
+                read(
+                    from,
+                    to.as_ref().map(|to| (to, each)),
+                    &blocks,
+                    bounds,
+                    tell,
+                )?
             }
             (None, None) => Moved::default(),
         };
@@ -114,12 +122,12 @@ impl Opened {
 fn write(
     (file, path): &(File, PathBuf),
     mut blocks: Blocks,
-    limit: Limit,
+    bounds: Bounds,
     tell: &dyn Fn(u64) -> bool,
 ) -> Result<Moved, Error> {
     let block_bytes = blocks.bytes() as u64;
     let (begin, mut at, mut told) = (Instant::now(), 0, 0);
-    while at + block_bytes <= limit.most && (at < limit.least || begin.elapsed() < limit.time) {
+    while at + block_bytes <= bounds.most && (at < bounds.least || begin.elapsed() < bounds.time) {
         let block = blocks.block(at / block_bytes);
         let written = file.write_all_at(block, at);
         written.map_err(|source| failed("write", path, source))?;
@@ -138,12 +146,14 @@ fn write(
     })
 }
 
-/// Reads from the beginning; of every `each` blocks one is written as well.
+/// Reads on from where the phase before ended, from the beginning after the end; of every `each` blocks one is written
+/// as well. A phase that read again what the one before had read would find that in caches which cannot be emptied,
+/// however large the file: of the file system, of a server, of the storage.
 fn read(
     (file, path): &(File, PathBuf),
     to: Option<(&(File, PathBuf), u64)>,
     blocks: &Blocks,
-    limit: Limit,
+    bounds: Bounds,
     tell: &dyn Fn(u64) -> bool,
 ) -> Result<Moved, Error> {
     let about = file
@@ -154,18 +164,19 @@ fn read(
     let (begin, mut told) = (Instant::now(), 0);
     let mut moved = Moved::default();
     let blocks_in_file = about.len() / block_bytes;
+    let first = bounds.read_before / block_bytes;
     let timed = (TIMED_BYTES / block_bytes).max(1);
     for step in 0_u64.. {
-        let is_over = step.is_multiple_of(timed) && begin.elapsed() >= limit.time;
-        if is_over || blocks_in_file == 0 || (step >= blocks_in_file && !limit.again) {
+        let is_over = step.is_multiple_of(timed) && begin.elapsed() >= bounds.time;
+        if is_over || blocks_in_file == 0 || (step >= blocks_in_file && !bounds.again) {
             break;
         }
-        let number = step % blocks_in_file;
+        let number = (first + step) % blocks_in_file;
         let came = file.read_exact_at(&mut block, number * block_bytes);
         came.map_err(|source| failed("read", path, source))?;
         moved.read_bytes += block_bytes;
         moved.wrong_blocks += u64::from(!blocks.belongs(number, &block));
-        if let Some(((to, path), _)) = to.filter(|(_, each)| number.is_multiple_of(*each)) {
+        if let Some(((to, path), _)) = to.filter(|(_, each)| step.is_multiple_of(*each)) {
             let written = to.write_all_at(&block, moved.written_bytes);
             written.map_err(|source| failed("write", path, source))?;
             moved.written_bytes += block_bytes;
@@ -180,4 +191,43 @@ fn read(
     }
     tell(moved.read_bytes + moved.written_bytes - told);
     Ok(moved)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::Content;
+    use super::*;
+
+    #[test]
+    fn a_phase_goes_on_where_the_one_before_ended() {
+        const BLOCK: usize = 4096;
+        let place = tempfile::tempdir().unwrap();
+        let files = Files::of(place.path(), 0);
+        let bounds = |read_before| Bounds {
+            read_before,
+            time: Duration::from_secs(30),
+            least: 0,
+            most: 8 * BLOCK as u64,
+            again: false,
+        };
+        let run = |phase, bounds| {
+            let blocks = Blocks::new(Content::Random, BLOCK, 0);
+            let opened = files.open(phase).unwrap();
+            opened.run(phase, blocks, bounds, &|_| false).unwrap()
+        };
+        run(Phase::Write, bounds(0));
+        // The second time round, five blocks in.
+        let moved = run(Phase::Copy, bounds(13 * BLOCK as u64));
+        let (read, copied) = (fs::read(&files.first), fs::read(&files.second));
+        let mut wanted = read.unwrap();
+        wanted.rotate_left(5 * BLOCK);
+        assert!(copied.unwrap() == wanted, "begins with the sixth block");
+        assert_eq!(moved.wrong_blocks, 0);
+        assert_eq!(
+            run(Phase::Mixed, bounds(BLOCK as u64)).written_bytes,
+            3 * BLOCK as u64
+        );
+    }
 }

@@ -61,6 +61,18 @@ fn every_phase_moves_what_it_says() {
 }
 
 #[test]
+fn what_a_stream_read_before_is_its_own_of_all_phases() {
+    let place = place();
+    let outcome = run(&options(place.path(), &Phase::ALL)).unwrap();
+    let mut phases = outcome.phases;
+    phases[2].places[0].streams[1].read_bytes = 131_072;
+    let read = |phases: &[PhaseOutcome], stream| read_bytes(phases, (0, stream));
+    assert_eq!(read(&phases[..1], 1), 0);
+    assert_eq!(read(&phases[..3], 1), (8 << 20) + 131_072);
+    assert_eq!(read(&phases[..3], 2), 16 << 20);
+}
+
+#[test]
 fn a_block_that_changed_on_the_way_is_counted() {
     let place = place();
     run(&options(place.path(), &[Phase::Write])).unwrap();

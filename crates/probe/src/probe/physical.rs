@@ -11,8 +11,8 @@ use host::served;
 pub(super) enum Side {
     /// What devices read for this process alone.
     Process {
-        /// The device that counts requests, those of others too.
-        device: String,
+        /// The devices that count requests, those of others too.
+        devices: Vec<String>,
     },
     /// What the mount, or its share, fetched from its server, for whomever.
     Mount(Mount),
@@ -23,9 +23,7 @@ pub(super) enum Side {
 impl Side {
     pub(super) fn of(folder: &Path) -> Self {
         match file_systems::live(folder) {
-            Some((_, Physical::Devices(names))) => Self::Process {
-                device: names.into_iter().next().unwrap_or_default(),
-            },
+            Some((_, Physical::Devices { own, .. })) => Self::Process { devices: own },
             Some((mount, Physical::Mount)) => Self::Mount(mount),
             Some((_, Physical::Hidden(why))) => Self::Hidden(why),
             None => Self::Hidden("/proc does not say what it is on".to_owned()),
@@ -56,10 +54,11 @@ impl Side {
     /// Requests so far, those of others too: reads and writes of the device, or calls of the server.
     pub(super) fn requests(&self) -> Option<u64> {
         match self {
-            Self::Process { device } => {
+            Self::Process { devices } => {
                 let text = fs::read_to_string("/proc/diskstats").ok()?;
-                let devices = host::block_devices::parse(&text);
-                devices.get(device).map(|one| one.reads + one.writes)
+                let found = host::block_devices::parse(&text);
+                let requests = |name| found.get(name).map(|one| one.reads + one.writes);
+                devices.iter().map(requests).sum()
             }
             Self::Mount(mount) => served::now(mount).map(|mount| mount.operations),
             Self::Hidden(_) => None,

@@ -253,7 +253,11 @@ fn foreign_traffic(
     let allowed = reaches_devices * (1.0 + WRITE_OVERHEAD_SHARE)
         + changes as f64 * CHANGE_BYTES
         + waiting as f64;
-    let foreign = (read - read_by_jobs).max(0.0) + (written - allowed).max(0.0);
+    // A file system on several devices may keep each byte on more than one of them, which nothing here tells.
+    let mut records = node.file_systems.values();
+    let is_single = records.all(|record| record.members.is_empty());
+    let written_by_others = (written - allowed).max(0.0) * f64::from(u8::from(is_single));
+    let foreign = (read - read_by_jobs).max(0.0) + written_by_others;
     let seconds = sum(samples, |sample| sample.interval_s);
     let (all, mb_per_s) = (read + written, foreign / 1e6 / seconds);
     let share = foreign / all;
@@ -492,6 +496,31 @@ mod tests {
         // 500 MB written, of which 300 MB and 5 % can be the jobs'.
         let foreign = find(&found, "foreign_device_traffic");
         assert!((foreign.value - 18.5).abs() < 1e-3, "{foreign:?}");
+    }
+
+    #[test]
+    fn copies_on_several_devices_are_not_foreign() {
+        let mut node = node();
+        let work = node.file_systems.get_mut("work").unwrap();
+        work.devices = vec!["sda".to_owned(), "sdb".to_owned()];
+        work.members.clone_from(&work.devices);
+        let mut mirrored = samples();
+        for sample in &mut mirrored {
+            // Each keeps all that is written, and half of the reads go to each.
+            let mut device = sample.devices.remove("dm-0").unwrap();
+            device.read_bytes /= 2;
+            sample.devices = ["sda", "sdb"]
+                .map(|name| (name.to_owned(), device.clone()))
+                .into();
+        }
+        let found = disturbances(&node, &mirrored, &events());
+        assert!(find(&found, "foreign_device_traffic").value.abs() < 1e-3);
+        for sample in &mut mirrored {
+            sample.devices.get_mut("sdb").unwrap().read_bytes += 20_000_000;
+        }
+        let found = disturbances(&node, &mirrored, &events());
+        let foreign = find(&found, "foreign_device_traffic");
+        assert!((foreign.value - 20.0).abs() < 0.01, "{foreign:?}");
     }
 
     #[test]

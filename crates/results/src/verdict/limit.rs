@@ -260,8 +260,11 @@ fn waited_for(
         false => "faster storage of permanent data",
     };
     let place = storage.map_or(String::new(), |storage| {
-        let device = storage.devices.first().unwrap_or(&storage.source);
-        format!(" ({} on {device})", storage.kind)
+        let devices = match storage.own_devices() {
+            [] => storage.source.clone(),
+            own => own.join(", "),
+        };
+        format!(" ({} on {devices})", storage.kind)
     });
     Some(Limit {
         kind: "channel".to_owned(),

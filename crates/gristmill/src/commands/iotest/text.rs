@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use base::units::Bytes;
-use probe::iotest::{Outcome, PhaseOutcome};
+use probe::iotest::{DeviceShare, Outcome, PhaseOutcome};
 use results::measurement::Measurement;
 
 use super::Host;
@@ -150,29 +150,33 @@ fn details(phase: &PhaseOutcome, outcome: &Outcome, out: &mut String) {
         out.push_str("  NOT SHOWN: files stayed in the page cache, so that some of this is the rate of memory\n");
     }
     for device in &phase.devices {
-        let moved = |name: &str, device: u64, streams: u64| {
-            let share = device as f64 / streams as f64;
-            let others = if share > OTHERS {
-                ": others use it"
-            } else {
-                ""
-            };
-            let of = || format!(" ({:.1} % of the streams'{others})", 100.0 * share);
-            let of = (streams > 0).then(of).unwrap_or_default();
-            format!("{name} {}{of}", Bytes(device))
-        };
-        let _ = writeln!(
-            out,
-            "  {}: {}, {}",
-            device.name,
-            moved("read", device.read_bytes, device.streams_read_bytes),
-            moved(
-                "written",
-                device.written_bytes,
-                device.streams_written_bytes
-            ),
-        );
+        let _ = writeln!(out, "  {}", beside(device));
     }
+}
+
+/// What a device moved, beside what streams did.
+fn beside(device: &DeviceShare) -> String {
+    let moved = |name: &str, device: u64, streams: u64, more: &str| {
+        let share = device as f64 / streams as f64;
+        let more = if share > OTHERS { more } else { "" };
+        let of = || format!(" ({:.1} % of the streams'{more})", 100.0 * share);
+        let of = (streams > 0).then(of).unwrap_or_default();
+        format!("{name} {}{of}", Bytes(device))
+    };
+    let others = ": others use it";
+    let copies = if device.several {
+        ": others use it, or it keeps copies"
+    } else {
+        others
+    };
+    let read = moved("read", device.read_bytes, device.streams_read_bytes, others);
+    let written = moved(
+        "written",
+        device.written_bytes,
+        device.streams_written_bytes,
+        copies,
+    );
+    format!("{}: {read}, {written}", device.name)
 }
 
 /// Cores and nodes that the rates feed.
@@ -310,6 +314,26 @@ fn rate(bytes: u64, elapsed_s: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_are_not_said_to_be_others() {
+        let mut device = DeviceShare {
+            name: "sda, sdb".to_owned(),
+            several: true,
+            read_bytes: 100,
+            written_bytes: 200,
+            streams_read_bytes: 100,
+            streams_written_bytes: 100,
+        };
+        let text = beside(&device);
+        assert!(text.ends_with("(200.0 % of the streams': others use it, or it keeps copies)"));
+        assert!(
+            text.starts_with("sda, sdb: read 100 B (100.0 % of the streams'),"),
+            "{text}"
+        );
+        device.several = false;
+        assert!(beside(&device).ends_with("others use it)"));
+    }
 
     #[test]
     fn the_isilon_papers_nine_gigabytes_a_second_feed_122_to_153_cores() {
