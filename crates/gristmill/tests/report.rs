@@ -168,7 +168,7 @@ fn a_bundle_holds_the_run_and_no_names_if_so_wanted() {
     assert!(text(&refused.stderr).contains("bundles are .tar.gz"));
 }
 
-/// A copy of the old run whose node was audited: read-ahead of a mount of the run, of another, and a
+/// A copy of the old run, limited by its output, whose node was audited: read-ahead of a mount of the run, of another, and a
 /// setting of the host.
 fn audited(folder: &Path, name: &str, read_ahead: u32) -> String {
     let run = folder.join(name);
@@ -178,6 +178,12 @@ fn audited(folder: &Path, name: &str, read_ahead: u32) -> String {
         .arg(&run)
         .status();
     assert!(copied.unwrap().success());
+    // A job that waited for its output long enough to have been limited by it.
+    let steps = run.join("jobs/sort_1/steps.jsonl");
+    let step = fs::read_to_string(&steps).unwrap();
+    let mut step: serde_json::Value = serde_json::from_str(&step).unwrap();
+    step["channels"]["output"]["blocked_s"] = 0.03.into();
+    fs::write(&steps, format!("{step}\n")).unwrap();
     let result = if read_ahead < 2048 { "fail" } else { "pass" };
     let ahead = |subject: &str, result: &str, directories: &[&str]| {
         serde_json::json!({
