@@ -168,8 +168,8 @@ fn a_bundle_holds_the_run_and_no_names_if_so_wanted() {
     assert!(text(&refused.stderr).contains("bundles are .tar.gz"));
 }
 
-/// A copy of the old run, limited by its output, whose node was audited: read-ahead of a mount of the run, of another, and a
-/// setting of the host.
+/// A copy of the old run, limited by its output, whose node was audited: read-ahead of a mount of the run, of
+/// another, and a setting of the host.
 fn audited(folder: &Path, name: &str, read_ahead: u32) -> String {
     let run = folder.join(name);
     let copied = Command::new("cp")

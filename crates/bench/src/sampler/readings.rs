@@ -267,7 +267,8 @@ impl KernelThreads {
                 total += cpu_s - before.filter(|before| *before <= cpu_s).unwrap_or(0.0);
             }
         }
-        self.total_s = Some(total);
+        // Where none is seen, as in a container, they are not known.
+        self.total_s = self.seen.values().any(Option::is_some).then_some(total);
         let pause = (began.elapsed() * KERNEL_THREADS_SHARE).max(KERNEL_THREADS_EVERY);
         self.next = Some(Instant::now() + pause);
         self.total_s

@@ -1,6 +1,6 @@
 //! What jobs wrote to permanent files, compared block by block with what is read back from storage.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -59,8 +59,15 @@ pub struct ReadBack {
 }
 
 impl Left {
-    /// What is there after these changes, each by a job of a name. They may come in any order.
+    /// What is there after these changes, each by a job of a name. Those of a job come in their order, jobs in any.
     pub fn after(mut changes: Vec<(String, FileChange)>) -> Self {
+        // A clock that is set back does not change what a job did first.
+        let mut latest: HashMap<String, u64> = HashMap::new();
+        for (job, change) in &mut changes {
+            let so_far = latest.entry(job.clone()).or_default();
+            *so_far = change.unix_ns.max(*so_far);
+            change.unix_ns = *so_far;
+        }
         changes.sort_by_key(|(_, change)| change.unix_ns);
         let mut left = Self::default();
         for (job, change) in changes {
@@ -320,6 +327,22 @@ mod tests {
             assert_eq!(told(memory.path(), &|job| job == "2"), (1 << 20, 0));
             assert_eq!(told(memory.path(), &|_| true), (1 << 20, 1 << 20));
         }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_undo_what_came_after() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+        fs::write(&new, [7; 100]).unwrap();
+        let rename = ChangeKind::Renamed {
+            to: new.to_str().unwrap().to_owned(),
+        };
+        let found = read_back(vec![
+            (1, change(9, &old, ChangeKind::Created)),
+            (1, change(10, &old, written(&new, &[100]))),
+            (1, change(2, &old, rename)),
+        ]);
+        assert_eq!((found["1"].bytes, found["1"].findings.len()), (100, 0));
     }
 
     #[test]

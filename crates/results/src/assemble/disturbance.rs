@@ -161,6 +161,12 @@ fn foreign_cpu(running: &[&Sample]) -> Option<Disturbance> {
     let of_launcher: f64 = cpu.iter().map(|one| one.launcher_s).sum::<Option<f64>>()?;
     let interrupts = sum(&cpu, |one| one.interrupts_s.unwrap_or(0.0));
     let kernel_threads = sum(&cpu, |one| one.kernel_threads_s.unwrap_or(0.0));
+    let seen = cpu.iter().any(|one| one.kernel_threads_s.is_some());
+    let who = if seen {
+        "other programs"
+    } else {
+        "other programs and threads of the kernel, which cannot be told apart here,"
+    };
     let all = sum(&cpu, |one| one.all_s());
     let busy = sum(&cpu, |one| one.busy_s());
     let foreign = (busy - interrupts - of_jobs - of_launcher - kernel_threads).max(0.0);
@@ -175,7 +181,7 @@ fn foreign_cpu(running: &[&Sample]) -> Option<Disturbance> {
         share_max: Some(FOREIGN_CPU_SHARE_MAX),
         exceeded: share > FOREIGN_CPU_SHARE_MAX,
         statement: format!(
-            "other programs took {foreign:.1} s of CPU time, {:.1} % of what the processors have \
+            "{who} took {foreign:.1} s of CPU time, {:.1} % of what the processors have \
              ({:.0} % allowed)",
             share * 100.0,
             FOREIGN_CPU_SHARE_MAX * 100.0
@@ -384,6 +390,20 @@ mod tests {
         let cpu = samples[9].cpu.as_mut().unwrap();
         cpu.kernel_threads_s = Some(2.0);
         samples
+    }
+
+    #[test]
+    fn threads_of_the_kernel_that_cannot_be_seen_are_said_to_be_among_others() {
+        let mut samples = samples();
+        samples[9].cpu.as_mut().unwrap().kernel_threads_s = None;
+        let found = disturbances(&node(), &samples, &events());
+        let cpu = found.iter().find(|one| one.kind == "foreign_cpu").unwrap();
+        assert!((cpu.value - 2.0).abs() < 1e-9, "{}", cpu.value);
+        assert!(
+            cpu.statement.contains("and threads of the kernel"),
+            "{}",
+            cpu.statement
+        );
     }
 
     fn sample(at_s: f64) -> Sample {
