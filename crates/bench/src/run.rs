@@ -276,7 +276,7 @@ fn start_sampler(
     let observers = Observers::start(&config.observe).map_err(failed("start what is observed"))?;
     // What another node that is the same machine counts is not counted again.
     let machine = node.same_host_as.is_none();
-    let own = node.served_mounts();
+    let own: Vec<&str> = node.served_mounts().into_iter().collect();
     let servers = if machine && !own.is_empty() {
         Servers::open(&own)
     } else {
@@ -513,20 +513,26 @@ impl Run<'_> {
         let stage = self.stage.directory();
         let action = format!("flush the file system of {}", stage.display());
         cache::flush(stage).map_err(failed(action))?;
-        if let Some(command) = &self.config.empty_caches {
+        let by_command = self.config.empty_caches.as_ref();
+        if let Some(command) = by_command {
             empty_by(command).map_err(failed(format!("empty the caches by `{command}`")))?;
+        }
+        let all = cache::drop_all().is_ok();
+        if !all {
+            for path in paths {
+                let action = format!("evict {}", path.display());
+                cache::evict(path).map_err(failed(action))?;
+            }
+        }
+        if let Some(command) = by_command {
             return Ok((format!("the caches were emptied by `{command}`"), true));
         }
-        if cache::drop_all().is_ok() {
+        if all {
             let dropped = are_dropped_with_pages(paths);
             let said = "the page cache of the host was dropped";
             let left = ", but the file system of the input may keep it in memory elsewhere \
                         (--empty-caches takes a command that empties it)";
             return Ok(([said, if dropped { "" } else { left }].concat(), dropped));
-        }
-        for path in paths {
-            let action = format!("evict {}", path.display());
-            cache::evict(path).map_err(failed(action))?;
         }
         let how = "staged files were evicted (dropping all caches needs root)";
         Ok((how.to_owned(), false))
@@ -671,12 +677,15 @@ impl Run<'_> {
                 over_limit,
             } => {
                 self.board.ended(name, finished.user + finished.system);
+                // A licensed SAS may be started by a script that waits for it and does nothing else.
+                let first_thread = finished.first_thread.filter(|_| self.config.sas.is_none());
                 Some(Event {
                     exit: finished.exit,
                     real_s: Some(real.as_secs_f64()),
                     user_s: Some(finished.user.as_secs_f64()),
                     system_s: Some(finished.system.as_secs_f64()),
-                    cpu_wait_s: self.cpu_wait_s(finished),
+                    thread_cpu_s: first_thread.map(|thread| thread.cpu.as_secs_f64()),
+                    cpu_wait_s: first_thread.map(|thread| thread.cpu_wait.as_secs_f64()),
                     block_input: Some(finished.block_input),
                     block_output: Some(finished.block_output),
                     cancelled_write_bytes: self.cancelled_write_bytes(name),
@@ -686,12 +695,6 @@ impl Run<'_> {
             }
             Happening::Tick { .. } => None,
         }
-    }
-
-    /// A licensed SAS may be started by a script that waits for it and for nothing else.
-    fn cpu_wait_s(&self, finished: &Finished) -> Option<f64> {
-        let known = finished.cpu_wait.filter(|_| self.config.sas.is_none());
-        known.map(|wait| wait.as_secs_f64())
     }
 
     fn cancelled_write_bytes(&self, name: &str) -> Option<u64> {

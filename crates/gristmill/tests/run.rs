@@ -253,9 +253,14 @@ fn samples_add_up_to_what_the_jobs_say() {
     let of_jobs: f64 = cpu.filter_map(|cpu| cpu.jobs_s).sum();
     let all = result.aggregate.user_s + result.aggregate.system_s;
     assert!((of_jobs - all).abs() < 0.05, "{of_jobs} of {all}");
+    // A kernel that does not count says 0.
+    let counted =
+        fs::read_to_string("/proc/self/schedstat").is_ok_and(|text| !text.starts_with("0 "));
     for job in &result.jobs {
-        let without_processor_s = job.cpu_wait_s.unwrap();
-        assert!(without_processor_s < job.real_s.unwrap(), "{job:?}");
+        let of_thread = job.thread_cpu_s.zip(job.cpu_wait_s);
+        assert_eq!(of_thread.is_some(), counted);
+        let (cpu_s, wait_s) = of_thread.unwrap_or_default();
+        assert!(cpu_s + wait_s < job.real_s.unwrap() + 0.05, "{job:?}");
     }
     assert!(
         samples

@@ -303,6 +303,7 @@ fn job_result(
             .and_then(|_| steps.iter().map(|step| step.pace_fixed_s).sum()),
         stood_in_s,
         system_s: finished.and_then(|event| event.system_s),
+        thread_cpu_s: finished.and_then(|event| event.thread_cpu_s),
         cpu_wait_s: finished.and_then(|event| event.cpu_wait_s),
         exit: finished.and_then(|event| event.exit),
         verified: findings.as_ref().map(Vec::is_empty),

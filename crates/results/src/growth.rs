@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::run::JobResult;
 use crate::statistics::summarize;
 use crate::subject::Subject;
 use crate::thresholds::{Measure, Thresholds};
@@ -116,8 +117,10 @@ fn limit() -> f64 {
 }
 
 fn point(nodes: u32, runs: &[&Subject]) -> Point {
+    let failed = |run: &&Subject| run.jobs.iter().any(JobResult::has_failed);
     let mean = |figure: &dyn Fn(&Subject) -> Option<f64>| {
-        let figures: Option<Vec<f64>> = runs.iter().map(|run| figure(run)).collect();
+        let whole = runs.iter().filter(|run| !failed(run));
+        let figures: Option<Vec<f64>> = whole.map(|run| figure(run)).collect();
         Some(summarize(&figures?)?.mean)
     };
     Point {
@@ -233,6 +236,18 @@ mod tests {
             },
             ..Subject::default()
         }
+    }
+
+    #[test]
+    fn runs_with_failed_jobs_are_no_points_of_growth() {
+        let mut failed = run(2, 10.0, 400.0);
+        failed.jobs.push(JobResult {
+            exit: Some(2),
+            ..JobResult::default()
+        });
+        let base = run(1, 20.0, 200.0);
+        assert_eq!(point(2, &[&failed]).real_mean_s, None);
+        assert_eq!(point(1, &[&base]).real_mean_s, Some(20.0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a node of a run is: `nodes/<node>.json`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -106,8 +106,8 @@ impl NodeRecord {
         records.all(is_counted).then_some(PhysicalReads::Processes)
     }
 
-    /// Mount points of file systems that count for themselves.
-    pub fn served_mounts(&self) -> Vec<&str> {
+    /// Mount points of file systems that count for themselves, each once.
+    pub fn served_mounts(&self) -> BTreeSet<&str> {
         let records = self.file_systems.values();
         let served = records.filter(|record| record.counts_itself);
         served.map(|record| &*record.mount_point).collect()

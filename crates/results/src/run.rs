@@ -324,6 +324,9 @@ pub struct Event {
     /// System CPU time of a finished job, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_s: Option<f64>,
+    /// CPU time of a finished job's first thread, which runs the program, seconds; absent as the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_cpu_s: Option<f64>,
     /// Time in which a finished job's first thread could have run and had no processor, seconds
     /// (`/proc/PID/schedstat`); absent where the kernel does not tell, and of a licensed SAS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -375,6 +378,7 @@ impl Event {
             real_s: None,
             user_s: None,
             system_s: None,
+            thread_cpu_s: None,
             cpu_wait_s: None,
             block_input: None,
             block_output: None,
@@ -711,6 +715,9 @@ pub struct JobResult {
     /// System CPU time, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_s: Option<f64>,
+    /// CPU time of its first thread, which runs the program, seconds; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_cpu_s: Option<f64>,
     /// Time in which its first thread could have run and had no processor, seconds; absent if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_wait_s: Option<f64>,
@@ -797,6 +804,17 @@ impl JobResult {
         Some(self.user_s? + self.system_s?)
     }
 
+    /// What it was inside file operations for while its program did not go on, seconds: others of its threads may
+    /// write behind a program that computes, or that waits instead to keep its pace.
+    pub fn held_s(&self) -> Option<f64> {
+        let waited_to_pace_s = self.stood_in_s.and(self.pace_s).unwrap_or_default();
+        let went_on_s = match self.thread_cpu_s {
+            Some(thread_cpu_s) => thread_cpu_s + waited_to_pace_s,
+            None => self.cpu_s().unwrap_or_default(),
+        };
+        Some(self.blocked_s?.min((self.busy_s()? - went_on_s).max(0.0)))
+    }
+
     /// Bytes read and written over all channels.
     pub fn moved_bytes(&self) -> Option<u64> {
         Some(self.read_bytes? + self.write_bytes?)
@@ -811,6 +829,7 @@ impl JobResult {
             real_s: None,
             user_s: None,
             system_s: None,
+            thread_cpu_s: None,
             cpu_wait_s: None,
             pace_s: None,
             pace_fixed_s: None,

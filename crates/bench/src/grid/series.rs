@@ -173,6 +173,10 @@ fn base_of(part: &Part) -> io::Result<results::run::SeriesBase> {
     for run in &part.runs {
         let result = RunDirectory::open(run).result().map_err(io::Error::other)?;
         let jobs = result.map_or(Vec::new(), |result| result.jobs);
+        // Half a job is done in half the time.
+        if jobs.iter().any(results::run::JobResult::has_failed) {
+            continue;
+        }
         times.extend(results::subject::Figures::of_jobs(&jobs).real_mean_s);
     }
     Ok(results::run::SeriesBase {

@@ -54,7 +54,7 @@ pub(crate) fn create_directory(
     let plan = &config.plan;
     let emptied = config.empty_caches.as_ref();
     let emptied =
-        emptied.map(|command| format!("before the start caches were emptied by `{command}`"));
+        emptied.map(|command| format!("before the start caches are emptied by `{command}`"));
     let record = RunPlan {
         schema: results::SCHEMA.to_owned(),
         program: config.version.clone(),

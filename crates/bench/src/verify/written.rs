@@ -188,9 +188,9 @@ fn latest(blocks: &[Block]) -> Result<Vec<Block>, String> {
 
 /// Whether what is read of an evicted file comes from storage. File systems with caches of their own do not tell,
 /// and in some memory is all there is.
-fn is_out_of_cache(path: &Path) -> bool {
-    let share = cache::cached_share(path).ok().flatten();
-    share.is_some_and(|share| share <= CACHED_SHARE_MAX)
+fn is_out_of_cache(path: &Path) -> Option<bool> {
+    let share = cache::cached_share(path).ok().flatten()?;
+    Some(share <= CACHED_SHARE_MAX)
 }
 
 /// How many bytes are as they were written, all that are known, and whether they surely came from storage; or what
@@ -209,7 +209,7 @@ fn compare(
     };
     cache::evict(path).map_err(|error| format!("failed to evict it: {error}"))?;
     let all_elsewhere = expected.writers.iter().all(|job| elsewhere(job));
-    let from_storage = all_elsewhere || is_out_of_cache(path);
+    let from_storage = is_out_of_cache(path).unwrap_or(all_elsewhere);
     let failed = |error: io::Error| format!("failed to read it back: {error}");
     let length = file.metadata().map_err(failed)?.len();
     let end = blocks.last().map_or(0, Block::end);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::disturbance::Window;
-use crate::node::NodeRecord;
+use crate::node::{FileSystemRecord, NodeRecord};
 use crate::peak::{Moved, sustained, window_s};
 use crate::run::SustainedPeak;
 use crate::sample::{ChannelSample, DeviceSample, Sample};
@@ -115,16 +115,31 @@ fn settled(
     sustained(&moved, window_s).map(|peak| peak.per_s)
 }
 
-/// What storage of the run's files wrote beyond what jobs wrote meanwhile; 0 where it does not tell.
-fn written_back(sample: &Sample, record: Option<&NodeRecord>) -> f64 {
-    let Some(record) = record else { return 0.0 };
+/// What storage of the run's files wrote; `None` where that is not what jobs wrote and it did not forget, as
+/// with mirrors and compression, or where it does not tell.
+fn written(sample: &Sample, record: Option<&NodeRecord>) -> Option<f64> {
+    let record = record?;
+    let mut systems = record.file_systems.values();
+    let tells = |one: &FileSystemRecord| !one.devices.is_empty() || one.counts_itself;
+    if !systems.all(|one| tells(one) && one.kind != "btrfs") {
+        return None;
+    }
     let of_device = |name: &str| sample.devices.get(name).map_or(0, |one| one.write_bytes);
-    let devices = record.own_devices().unwrap_or_default();
-    let by_devices: u64 = devices.into_iter().map(of_device).sum();
+    let by_devices: u64 = record.own_devices()?.into_iter().map(of_device).sum();
     let of_mount = |point: &str| sample.mounts.get(point).map_or(0, |one| one.write_bytes);
     let by_mounts: u64 = record.served_mounts().into_iter().map(of_mount).sum();
-    let by_jobs: u64 = sample.channels.values().map(|one| one.write_bytes).sum();
-    (by_devices + by_mounts).saturating_sub(by_jobs) as f64
+    Some((by_devices + by_mounts) as f64)
+}
+
+/// What storage moved: what jobs read, and what they wrote less what came to wait in the page cache, but no more than
+/// storage wrote. What is removed before it is written waits no more, and was not moved.
+fn amount(sample: &Sample, record: Option<&NodeRecord>, waits: f64) -> f64 {
+    let sum = |of: fn(&ChannelSample) -> u64| sample.channels.values().map(of).sum::<u64>() as f64;
+    let (read, wrote) = (sum(|one| one.read_bytes), sum(|one| one.write_bytes));
+    match written(sample, record) {
+        Some(written) => read + (wrote - waits).min(written),
+        None => read + wrote - waits.max(0.0),
+    }
 }
 
 fn settled_of(
@@ -150,15 +165,10 @@ fn settled_of(
         .iter()
         .zip(levels.iter().zip(before))
         .filter(|(sample, _)| (window.launched_s..=window.ended_s).contains(&middle(sample)))
-        .map(|(sample, (after, before))| {
-            let served: u64 = sample.channels.values().map(ChannelSample::bytes).sum();
-            // What is removed before it is written is unwritten no more, and was not moved by storage.
-            let kept = (after - before).max(-written_back(sample, record));
-            Moved {
-                end_s: sample.at_s,
-                interval_s: sample.interval_s,
-                amount: (served as f64 - kept) / 1e6,
-            }
+        .map(|(sample, (after, before))| Moved {
+            end_s: sample.at_s,
+            interval_s: sample.interval_s,
+            amount: amount(sample, record, after - before) / 1e6,
         });
     Some(moved.collect())
 }
@@ -197,7 +207,6 @@ pub(super) fn read_from_servers(nodes: &[NodeRecord], samples: &Nodes, window: W
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::node::FileSystemRecord;
     use crate::sample::{CpuSample, MountSample};
 
     fn one_node(samples: Vec<Sample>) -> Vec<(String, Vec<Sample>)> {
@@ -339,12 +348,12 @@ mod tests {
             let samples = one_node(samples.to_vec());
             sustained_peak(&samples, std::slice::from_ref(&record), window(0.0, 300.0)).unwrap()
         };
-        // Removed before the drive has written it.
+        // All of it removed before the drive has written any.
         let peak = of(&samples);
-        assert!((peak.settled_mb_per_s.unwrap() - 10.0).abs() < 1e-9);
-        for sample in &mut samples[170..] {
+        assert!(peak.settled_mb_per_s.unwrap().abs() < 1e-9);
+        for (second, sample) in samples.iter_mut().enumerate() {
             let device = sample.devices.get_mut("sda").unwrap();
-            device.write_bytes = 20_000_000;
+            device.write_bytes = if second < 170 { 10_000_000 } else { 20_000_000 };
         }
         let peak = of(&samples);
         assert!((peak.mb_per_s.unwrap() - 30.0).abs() < 1e-9);
@@ -352,6 +361,43 @@ mod tests {
         assert!((peak.settled_mb_per_s.unwrap() - 20.0).abs() < 1e-9);
         assert_eq!(peak.shared_mb_per_s, Some(0.0));
         assert!((peak.work_mb_per_s.unwrap() - 30.0).abs() < 1e-9);
+    }
+
+    /// Input and output on one mount: the server took what jobs wrote, and nothing more.
+    #[test]
+    fn what_a_mount_wrote_counts_once() {
+        let system = FileSystemRecord {
+            mount_point: "/sas".to_owned(),
+            kind: "nfs4".to_owned(),
+            counts_itself: true,
+            ..FileSystemRecord::default()
+        };
+        let record = NodeRecord {
+            file_systems: ["data", "output"]
+                .map(|name| (name.to_owned(), system.clone()))
+                .into(),
+            ..NodeRecord::default()
+        };
+        let mount = MountSample {
+            write_bytes: 100,
+            ..MountSample::default()
+        };
+        let sample = Sample {
+            channels: [(
+                "output".to_owned(),
+                ChannelSample {
+                    write_bytes: 100,
+                    ..ChannelSample::default()
+                },
+            )]
+            .into(),
+            mounts: [("/sas".to_owned(), mount)].into(),
+            ..Sample::default()
+        };
+        let removed = amount(&sample, Some(&record), -200.0);
+        assert!((removed - 100.0).abs() < 1e-9, "{removed}");
+        let unknown = amount(&sample, None, -200.0);
+        assert!((unknown - 100.0).abs() < 1e-9, "{unknown}");
     }
 
     #[test]

@@ -329,17 +329,11 @@ fn cpu_real(facts: &Facts<'_>) -> Measured {
     }
 }
 
-/// What a job was inside file operations for and did not compute meanwhile, as with several threads it may.
-fn held_s(job: &JobResult, busy_s: f64) -> Option<f64> {
-    let idle_s = busy_s - job.cpu_s().unwrap_or_default();
-    Some(job.blocked_s?.min(idle_s.max(0.0)))
-}
-
 fn time_in_io(facts: &Facts<'_>) -> Measured {
-    let known = facts.jobs.iter().filter_map(|job| {
-        let busy_s = job.busy_s()?;
-        Some((job, held_s(job, busy_s)?, busy_s))
-    });
+    let known = facts
+        .jobs
+        .iter()
+        .filter_map(|job| Some((job, job.held_s()?, job.busy_s()?)));
     let known: Vec<(&JobResult, f64, f64)> = known.collect();
     let held_s: f64 = known.iter().map(|one| one.1).sum();
     let busy_s: f64 = known.iter().map(|one| one.2).sum();
@@ -398,16 +392,21 @@ fn elongation(facts: &Facts<'_>) -> Measured {
 /// operations.
 fn not_the_storages<'a>(lost: impl Iterator<Item = (&'a JobResult, f64)>) -> Option<String> {
     let known: Vec<(&JobResult, f64, f64)> = lost
-        .filter_map(|(job, lost_s)| {
-            Some((job, job.blocked_s?.min(lost_s.max(0.0)), lost_s.max(0.0)))
-        })
+        .filter_map(|(job, lost_s)| Some((job, job.blocked_s?, lost_s.max(0.0))))
         .collect();
     if known.is_empty() {
         return Some("what the jobs waited for is not known".to_owned());
     }
-    let inside_s: f64 = known.iter().map(|one| one.1).sum();
+    // What one job waited for does not explain what another one lost.
+    let inside_s: f64 = known
+        .iter()
+        .map(|(_, blocked_s, lost_s)| blocked_s.min(*lost_s))
+        .sum();
     let lost_s: f64 = known.iter().map(|one| one.2).sum();
-    let cpu_wait_s: Option<f64> = known.iter().map(|one| one.0.cpu_wait_s).sum();
+    let waits = known
+        .iter()
+        .map(|(job, _, lost_s)| Some(job.cpu_wait_s?.min(*lost_s)));
+    let cpu_wait_s: Option<f64> = waits.sum();
     let waited = match cpu_wait_s {
         Some(waited_s) if waited_s > lost_s / 2.0 => {
             format!("had no processor for {waited_s:.0} s")
@@ -491,7 +490,7 @@ fn spread(facts: &Facts<'_>) -> Measured {
         kind: "node".to_owned(),
         name: job.node.clone(),
         evidence: format!(
-            "{} took {real_s:.0} s, {value:.2} times the shortest of its kind",
+            "{} took {real_s:.0} s without thinking, {value:.2} times the shortest of its kind",
             job.name
         ),
         relief: "look at what else this node and its links do; equal shares for equal jobs"

@@ -1,6 +1,6 @@
 //! What limited a run, as far as samples and step records tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::node::{FileSystemRecord, NodeRecord};
 use crate::run::{ChannelResult, JobResult, Limit};
@@ -45,13 +45,12 @@ pub(super) fn of_run(
 pub(super) fn job_class(jobs: &[JobResult]) -> Option<Limit> {
     let mut classes: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for job in jobs {
-        let (Some(class), Some(blocked_s), Some(busy_s)) =
-            (&job.class, job.blocked_s, job.busy_s())
+        let (Some(class), Some(held_s), Some(busy_s)) = (&job.class, job.held_s(), job.busy_s())
         else {
             continue;
         };
         let sums = classes.entry(class).or_default();
-        *sums = (sums.0 + blocked_s.min(busy_s), sums.1 + busy_s);
+        *sums = (sums.0 + held_s, sums.1 + busy_s);
     }
     let share = |sums: &(f64, f64)| sums.0 / sums.1;
     let (class, sums) = classes
@@ -104,7 +103,15 @@ fn reaching<'a>(
     }
     sums.retain(|_, (weighted, seconds)| *weighted >= least * *seconds);
     let nodes: BTreeMap<&str, f64> = sums.iter().map(|((_, node), sum)| (*node, sum.1)).collect();
-    let all: f64 = busy(samples).map(|(_, sample)| job_seconds(sample)).sum();
+    // Of nodes that are one machine only the first looks at it.
+    let looked_at: BTreeSet<&String> = busy(samples)
+        .filter(|(_, sample)| sample.cpu.is_some())
+        .map(|(node, _)| node)
+        .collect();
+    let all: f64 = busy(samples)
+        .filter(|(node, _)| looked_at.is_empty() || looked_at.contains(node))
+        .map(|(_, sample)| job_seconds(sample))
+        .sum();
     if nodes.values().sum::<f64>() < NODES_SHARE * all {
         return None;
     }
@@ -217,7 +224,7 @@ fn devices(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Li
 fn servers(samples: &[(String, Vec<Sample>)], nodes: &[NodeRecord]) -> Option<Limit> {
     let is_used = |node: &String, mount: &String| {
         let record = nodes.iter().find(|record| record.node == *node);
-        record.is_none_or(|record| record.served_mounts().contains(&mount.as_str()))
+        record.is_none_or(|record| record.served_mounts().contains(mount.as_str()))
     };
     let shares = busy(samples).flat_map(|(node, sample)| {
         let own = sample.mounts.iter().filter(|one| is_used(node, one.0));
@@ -241,10 +248,17 @@ fn waited_for(
     channels: &BTreeMap<String, ChannelResult>,
     nodes: &[NodeRecord],
 ) -> Option<Limit> {
-    let jobs_s: f64 = jobs.iter().filter_map(JobResult::busy_s).sum();
+    let sum = |of: fn(&JobResult) -> Option<f64>| jobs.iter().filter_map(of).sum::<f64>();
+    let (jobs_s, inside_s) = (sum(JobResult::busy_s), sum(|job| job.blocked_s));
+    // What threads do behind a program that goes on is no waiting: all channels have their part of the rest.
+    let part = if inside_s > 0.0 {
+        sum(JobResult::held_s) / inside_s
+    } else {
+        0.0
+    };
     let (name, seconds) = channels
         .iter()
-        .filter_map(|(name, channel)| Some((name, channel.blocked_s?)))
+        .filter_map(|(name, channel)| Some((name, channel.blocked_s? * part)))
         .filter(|(_, seconds)| jobs_s > 0.0 && *seconds >= WAITED_SHARE * jobs_s)
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     let storage = nodes.first().and_then(|node| file_system(node, name));
@@ -271,8 +285,7 @@ fn waited_for(
         name: format!("{name}{place}"),
         evidence: format!(
             "jobs were inside operations on its files for {:.0} % of their time",
-            // Several threads of a job may be.
-            (seconds / jobs_s * 100.0).min(100.0)
+            seconds / jobs_s * 100.0
         ),
         relief: relief.to_owned(),
         node: nodes.first().map(|node| node.node.clone()),
@@ -330,6 +343,7 @@ mod tests {
         [JobResult {
             real_s: Some(7.0),
             sleep_s: Some(2.0),
+            blocked_s: Some(4.0),
             ..JobResult::default()
         }]
     }
@@ -385,6 +399,18 @@ mod tests {
                 .map(|(_, own)| ("n2".to_owned(), own)),
         );
         assert_eq!(kind(&samples).unwrap(), "device sda of n1");
+    }
+
+    /// Only the first of them looks at the machine.
+    #[test]
+    fn nodes_that_are_one_machine_are_limited_by_its_processors() {
+        let mut samples = sample(0.99, 0.0, 0);
+        for name in ["n2", "n3"] {
+            let mut own = sample(0.0, 0.0, 0).remove(0).1;
+            (own[0].cpu, own[0].running) = (None, 5);
+            samples.push((name.to_owned(), own));
+        }
+        assert_eq!(kind(&samples).unwrap(), "cpu n1");
     }
 
     /// A backup of somebody else's fills the link and a server's queue.

@@ -68,6 +68,7 @@ fn job() -> JobResult {
         node: "n".to_owned(),
         real_s: Some(1.0),
         user_s: Some(0.1),
+        thread_cpu_s: None,
         cpu_wait_s: None,
         system_s: Some(0.1),
         exit: Some(0),
@@ -440,6 +441,20 @@ fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
             "{reason}"
         );
     }
+    // What one job waited for does not explain what another one lost.
+    let of = |blocked_s: f64, cpu_wait_s: f64, user_s: f64| JobResult {
+        real_s: Some(10.0),
+        user_s: Some(user_s),
+        system_s: Some(0.0),
+        blocked_s: Some(blocked_s),
+        cpu_wait_s: Some(cpu_wait_s),
+        ..job()
+    };
+    let two = [of(8.0, 0.0, 2.0), of(0.0, 9.0, 10.0)];
+    let found = verdict(&paced, &two, &aggregate(), &[], &[]);
+    let mut requirements = found.requirements.iter();
+    let found = requirements.find(|one| one.id == "cpu-real").unwrap();
+    assert_eq!(found.result, "fail", "{:?}", found.reason);
     assert_eq!(with("time-in-io", 7.0, Some(3.0)).0, "fail");
     let (result, reason) = with("time-in-io", 7.0, Some(4.0));
     assert_eq!(result, "inconclusive");
@@ -497,11 +512,12 @@ fn time_inside_files_counts_as_far_as_jobs_did_not_compute_meanwhile() {
         saturating: false,
         ..plan()
     };
-    let with = |user_s: f64, sleep_s: f64| {
+    let with = |user_s: f64, sleep_s: f64, thread_cpu_s: Option<f64>| {
         let job = JobResult {
             real_s: Some(10.0),
             user_s: Some(user_s),
             system_s: Some(1.0),
+            thread_cpu_s,
             sleep_s: Some(sleep_s),
             blocked_s: Some(6.0),
             ..job()
@@ -511,15 +527,19 @@ fn time_inside_files_counts_as_far_as_jobs_did_not_compute_meanwhile() {
         let found = requirements.find(|one| one.id == "time-in-io").unwrap();
         found.value.unwrap()
     };
-    for (user_s, sleep_s, share) in [
-        (1.0, 0.0, 0.6),
-        (8.0, 0.0, 0.1),
-        (12.0, 0.0, 0.0),
-        (1.0, 2.0, 0.75),
+    for (user_s, sleep_s, thread_cpu_s, share) in [
+        (1.0, 0.0, None, 0.6),
+        (8.0, 0.0, None, 0.1),
+        (12.0, 0.0, None, 0.0),
+        (1.0, 2.0, None, 0.75),
+        // Other threads computed, after the program had waited for its files.
+        (12.0, 0.0, Some(4.0), 0.6),
+        (12.0, 0.0, Some(9.5), 0.05),
     ] {
+        let found = with(user_s, sleep_s, thread_cpu_s);
         assert!(
-            (with(user_s, sleep_s) - share).abs() < 1e-9,
-            "{user_s} {sleep_s}"
+            (found - share).abs() < 1e-9,
+            "{user_s} {sleep_s} {thread_cpu_s:?}: {found}"
         );
     }
 }
