@@ -109,10 +109,24 @@ fn settled(
 ) -> Option<f64> {
     let of_node = |(node, samples): &(String, Vec<Sample>)| {
         let record = records.iter().find(|record| record.node == *node);
+        let record = record.filter(|record| is_counted(record, samples));
         settled_of(samples, record, window)
     };
     let moved = nodes.iter().map(of_node).collect::<Option<Vec<_>>>()?;
     sustained(&moved, window_s).map(|peak| peak.per_s)
+}
+
+/// Whether all devices and mounts of a node's files are among what was sampled: some devices have no counters.
+fn is_counted(record: &NodeRecord, samples: &[Sample]) -> bool {
+    let devices = record.own_devices().unwrap_or_default();
+    let mounts = record.served_mounts();
+    let seen = |of: &dyn Fn(&Sample) -> bool| samples.iter().any(of);
+    devices
+        .iter()
+        .all(|name| seen(&|sample| sample.devices.contains_key(*name)))
+        && mounts
+            .iter()
+            .all(|point| seen(&|sample| sample.mounts.contains_key(*point)))
 }
 
 /// What storage of the run's files wrote; `None` where that is not what jobs wrote and it did not forget, as
@@ -351,6 +365,13 @@ mod tests {
         // All of it removed before the drive has written any.
         let peak = of(&samples);
         assert!(peak.settled_mb_per_s.unwrap().abs() < 1e-9);
+        // A drive without counters tells nothing: what falls is not credited, what is written is not held back.
+        let mut blind = samples.clone();
+        for sample in &mut blind {
+            sample.devices.clear();
+        }
+        let peak = of(&blind);
+        assert!((peak.settled_mb_per_s.unwrap() - 10.0).abs() < 1e-9);
         for (second, sample) in samples.iter_mut().enumerate() {
             let device = sample.devices.get_mut("sda").unwrap();
             device.write_bytes = if second < 170 { 10_000_000 } else { 20_000_000 };
