@@ -174,7 +174,7 @@ pub fn times(plan: &Plan, small: &Plan, result: &RunResult) -> BTreeMap<String, 
 }
 
 fn alone(job: &JobResult) -> Option<Alone> {
-    let busy_s = job.real_s? - job.sleep_s.unwrap_or_default();
+    let busy_s = job.busy_s()?;
     let fixed_s = job.pace_fixed_s.unwrap_or_default();
     let alone = Alone {
         fixed_s,

@@ -19,6 +19,7 @@ use crate::run::{
 use crate::sample::Sample;
 use crate::statistics::summarize;
 use crate::step::{ChannelRecord, StepRecord};
+use crate::subject::cpu_real;
 use crate::thresholds::Thresholds;
 use crate::verdict::{self, Facts};
 
@@ -375,10 +376,7 @@ fn aggregate(
     };
     let elapsed_s = elapsed_s.filter(|elapsed| *elapsed > 0.0);
     let sum = |of: fn(&JobResult) -> Option<f64>| jobs.iter().filter_map(of).sum::<f64>();
-    let ratios: Vec<f64> = jobs
-        .iter()
-        .filter_map(|job| Some((job.user_s? + job.system_s?) / job.real_s.filter(|r| *r > 0.0)?))
-        .collect();
+    let ratios: Vec<f64> = jobs.iter().filter_map(cpu_real).collect();
     let (real_s, user_s, system_s) = (
         sum(|job| job.real_s),
         sum(|job| job.user_s),

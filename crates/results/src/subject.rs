@@ -161,7 +161,7 @@ impl Figures {
 
 /// CPU time over elapsed time of a job.
 pub fn cpu_real(job: &JobResult) -> Option<f64> {
-    Some((job.user_s? + job.system_s?) / job.real_s.filter(|real| *real > 0.0)?)
+    Some(job.cpu_s()? / job.real_s.filter(|real| *real > 0.0)?)
 }
 
 /// Sum of CPU times over sum of elapsed times.

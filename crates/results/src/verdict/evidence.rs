@@ -152,7 +152,7 @@ fn failed(facts: &Facts<'_>) -> Measured {
     if interrupted(facts.events) {
         return Measured::absent("the run was interrupted, which ends jobs");
     }
-    Measured::of(count(facts.jobs, has_failed))
+    Measured::of(count(facts.jobs, ended_with_errors))
 }
 
 fn count(jobs: &[JobResult], which: impl Fn(&JobResult) -> bool) -> f64 {
@@ -160,7 +160,7 @@ fn count(jobs: &[JobResult], which: impl Fn(&JobResult) -> bool) -> f64 {
 }
 
 /// Ended with errors. What a signal ended may have been ended by anybody: it did not finish.
-fn has_failed(job: &JobResult) -> bool {
+fn ended_with_errors(job: &JobResult) -> bool {
     job.exit.is_some_and(|exit| exit > 1)
 }
 
@@ -337,7 +337,10 @@ fn time_in_io(facts: &Facts<'_>) -> Measured {
     let known: Vec<(&JobResult, f64, f64)> = known.collect();
     let held_s: f64 = known.iter().map(|one| one.1).sum();
     let busy_s: f64 = known.iter().map(|one| one.2).sum();
-    let cpu_wait_s: Option<f64> = known.iter().map(|one| one.0.cpu_wait_s).sum();
+    let waits = known
+        .iter()
+        .map(|(job, held_s, _)| Some(job.cpu_wait_s?.min(*held_s)));
+    let cpu_wait_s: Option<f64> = waits.sum();
     // A call that has to wait for a processor takes longer, too.
     let waited = cpu_wait_s.filter(|waited_s| *waited_s > held_s / 2.0);
     Measured {
@@ -345,8 +348,8 @@ fn time_in_io(facts: &Facts<'_>) -> Measured {
         not_shown: unpaced(facts.plan),
         only_if_met: waited.map(|waited_s| {
             format!(
-                "jobs were inside file operations for {held_s:.0} s, all together, and had no processor for \
-                 {waited_s:.0} s, there or elsewhere"
+                "jobs were inside file operations for {held_s:.0} s, all together, and the same jobs had no \
+                 processor for {waited_s:.0} s, there or elsewhere"
             )
         }),
         limited_by: limit::job_class(facts.jobs),

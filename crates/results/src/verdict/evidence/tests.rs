@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::run::{JobPlan, Series, SeriesBase, Time};
+use crate::run::{JobPlan, Requirement, Series, SeriesBase, Time};
 use crate::sample::CpuSample;
 
 fn plan() -> RunPlan {
@@ -100,6 +100,11 @@ fn aggregate() -> Aggregate {
         cached_share: Some(0.0),
         ..Aggregate::default()
     }
+}
+
+fn requirement(verdict: &Verdict, id: &str) -> Requirement {
+    let mut all = verdict.requirements.iter();
+    all.find(|one| one.id == id).unwrap().clone()
 }
 
 fn verdict(
@@ -422,8 +427,7 @@ fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
             ..job()
         };
         let verdict = verdict(&paced, &[job], &aggregate(), &[], &[]);
-        let mut requirements = verdict.requirements.into_iter();
-        let found = requirements.find(|one| one.id == id).unwrap();
+        let found = requirement(&verdict, id);
         (found.result, found.reason.unwrap_or_default())
     };
     assert_eq!(with("cpu-real", 7.0, None).0, "fail");
@@ -452,8 +456,7 @@ fn jobs_that_wait_for_something_else_than_files_do_not_show_slow_storage() {
     };
     let two = [of(8.0, 0.0, 2.0), of(0.0, 9.0, 10.0)];
     let found = verdict(&paced, &two, &aggregate(), &[], &[]);
-    let mut requirements = found.requirements.iter();
-    let found = requirements.find(|one| one.id == "cpu-real").unwrap();
+    let found = requirement(&found, "cpu-real");
     assert_eq!(found.result, "fail", "{:?}", found.reason);
     assert_eq!(with("time-in-io", 7.0, Some(3.0)).0, "fail");
     let (result, reason) = with("time-in-io", 7.0, Some(4.0));
@@ -478,8 +481,7 @@ fn only_jobs_that_were_launched_together_are_compared() {
         };
         let jobs = [of("io_1", 0.0, 45.0), of("io_2", second_s, 25.0)];
         let verdict = verdict(&mixed, &jobs, &aggregate(), &[], &[]);
-        let mut requirements = verdict.requirements.into_iter();
-        requirements.find(|one| one.id == "spread").unwrap().value
+        requirement(&verdict, "spread").value
     };
     assert_eq!(with(9.0), Some(1.8));
     assert_eq!(with(45.0), None);
@@ -498,8 +500,7 @@ fn what_a_licensed_sas_waited_for_is_not_known() {
         ..job()
     };
     let verdict = verdict(&sas, &[job], &aggregate(), &[], &[]);
-    let mut requirements = verdict.requirements.into_iter();
-    let found = requirements.find(|one| one.id == "cpu-real").unwrap();
+    let found = requirement(&verdict, "cpu-real");
     assert_eq!(found.result, "inconclusive");
     assert!(found.reason.unwrap().contains("is not known"));
 }
@@ -523,8 +524,7 @@ fn time_inside_files_counts_as_far_as_jobs_did_not_compute_meanwhile() {
             ..job()
         };
         let verdict = verdict(&paced, &[job], &aggregate(), &[], &[]);
-        let mut requirements = verdict.requirements.into_iter();
-        let found = requirements.find(|one| one.id == "time-in-io").unwrap();
+        let found = requirement(&verdict, "time-in-io");
         found.value.unwrap()
     };
     for (user_s, sleep_s, thread_cpu_s, share) in [
@@ -575,8 +575,7 @@ fn jobs_on_busy_processors_do_not_show_slow_storage() {
         let job = std::slice::from_ref(&job);
         let verdict = sampled(&paced, job, &aggregate(), nothing, &samples);
         ["cpu-real", "time-in-io"].map(|id| {
-            let mut requirements = verdict.requirements.iter();
-            let found = requirements.find(|one| one.id == id).unwrap();
+            let found = requirement(&verdict, id);
             (
                 found.result.clone(),
                 found.reason.clone().unwrap_or_default(),
