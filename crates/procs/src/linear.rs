@@ -3,10 +3,12 @@
 //! cross products where these lose next to nothing.
 
 mod products;
+mod sparse;
 mod twofold;
 
 use self::products::Products;
 pub(crate) use self::products::Tiles;
+pub(crate) use self::sparse::Sparse;
 
 /// Rows rotated in at once.
 pub(crate) const BLOCK: usize = 128;
@@ -207,6 +209,14 @@ impl Triangle {
         self
     }
 
+    /// Adds so many times the first column to each other one.
+    pub(crate) fn add_first(&mut self, times: &[f64]) {
+        let first = self.settled().upper[0];
+        for (column, times) in self.upper.chunks_exact_mut(self.columns).zip(times) {
+            column[0] += times * first;
+        }
+    }
+
     /// Bytes that a triangle of so many columns takes.
     pub(crate) fn bytes(columns: usize) -> u64 {
         (columns * (columns + BLOCK) * size_of::<f64>()) as u64
@@ -298,6 +308,11 @@ impl Echelon {
                 rows.push(None);
                 continue;
             }
+            if own[rank + 1..].iter().all(|cell| *cell == 0.0) {
+                rows.push(Some(rank));
+                pivots.push(column);
+                continue;
+            }
             let pivot = if own[rank] > 0.0 { -rest } else { rest };
             own[rank] -= pivot;
             let reflected = &own[rank..];
@@ -322,15 +337,19 @@ impl Echelon {
 
     /// Of the `chosen` columns of a triangle, the last `responses` of which are no regressors.
     pub(crate) fn of(triangle: &Triangle, chosen: &[usize], responses: usize) -> Self {
-        let height = triangle.columns;
-        let cells = chosen
-            .iter()
-            .flat_map(|column| {
-                let cells = &triangle.upper[column * height..(column + 1) * height];
-                cells.iter().copied()
+        // Rows that are zero are none: a triangle by cross products is in echelon form without them.
+        let rows: Vec<usize> = (0..triangle.columns)
+            .filter(|row| {
+                chosen
+                    .iter()
+                    .any(|column| triangle.at(*row, *column) != 0.0)
             })
             .collect();
-        Self::new(cells, height, chosen.len() - responses)
+        let cells = chosen
+            .iter()
+            .flat_map(|column| rows.iter().map(|row| triangle.at(*row, *column)))
+            .collect();
+        Self::new(cells, rows.len(), chosen.len() - responses)
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -362,15 +381,19 @@ impl Echelon {
 
     /// A column by the pivots' columns: their coefficients, in the order of the rows.
     pub(crate) fn solve(&self, right: impl Fn(usize) -> f64) -> Vec<f64> {
-        let rank = self.rank();
-        let mut out: Vec<f64> = (0..rank).map(right).collect();
-        for row in (0..rank).rev() {
+        let mut out: Vec<f64> = (0..self.rank()).map(right).collect();
+        self.substitute(&mut out);
+        out
+    }
+
+    /// Solves R x = `out`, of the first rows alone if it has no more.
+    fn substitute(&self, out: &mut [f64]) {
+        for row in (0..out.len()).rev() {
             out[row] /= self.at(row, self.pivots[row]);
             let own = out[row];
             let column = &self.cells[self.pivots[row] * self.height..][..row];
             subtract(&mut out[..row], own, column);
         }
-        out
     }
 
     /// Solves R' x = right, where `right` has an element for each row.
@@ -402,7 +425,10 @@ impl Echelon {
     pub(crate) fn inverse_diagonal(&self) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.rank()];
         for unit in 0..self.rank() {
-            let column = self.solve(|row| f64::from(u8::from(row == unit)));
+            // The rows below stay zero.
+            let mut column = vec![0.0; unit + 1];
+            column[unit] = 1.0;
+            self.substitute(&mut column);
             for (sum, part) in diagonal.iter_mut().zip(&column) {
                 *sum += part * part;
             }

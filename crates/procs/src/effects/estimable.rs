@@ -9,6 +9,9 @@ use crate::linear::{Echelon, dot, subtract};
 /// What is so small beside 1 in a row of coefficients is zero.
 const NOTHING: f64 = 1e-8;
 
+/// A row of which less is left has to be made orthogonal once more.
+const ENOUGH: f64 = 0.1;
+
 /// The rows of the general form of estimable functions: 1 at a pivot, and the coefficients of the
 /// columns that depend on it.
 pub(crate) struct General {
@@ -85,12 +88,7 @@ impl General {
         let (mut hypothesis, rest) = eliminate(rows, own.clone());
         let basis = orthonormal(rest);
         for row in &mut hypothesis {
-            for _ in 0..2 {
-                for other in &basis {
-                    let along = dot(row, other);
-                    subtract(row, along, other);
-                }
-            }
+            orthogonal(row, &basis);
         }
         let pivots = echelon.pivots();
         let of = |row: &Vec<f64>| pivots.iter().map(|pivot| row[*pivot]).collect();
@@ -178,13 +176,7 @@ fn orthonormal(rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for mut row in rows {
         let before = dot(&row, &row).sqrt();
-        for _ in 0..2 {
-            for unit in &basis {
-                let along = dot(&row, unit);
-                subtract(&mut row, along, unit);
-            }
-        }
-        let length = dot(&row, &row).sqrt();
+        let length = orthogonal(&mut row, &basis);
         if length > NOTHING * before {
             for cell in &mut row {
                 *cell /= length;
@@ -193,4 +185,22 @@ fn orthonormal(rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         }
     }
     basis
+}
+
+/// Takes off `row` what lies along `basis`; its length then.
+fn orthogonal(row: &mut [f64], basis: &[Vec<f64>]) -> f64 {
+    let mut before = dot(row, row).sqrt();
+    for _ in 0..2 {
+        for unit in basis {
+            let along = dot(row, unit);
+            subtract(row, along, unit);
+        }
+        let length = dot(row, row).sqrt();
+        let enough = length > ENOUGH * before;
+        before = length;
+        if enough {
+            break;
+        }
+    }
+    before
 }

@@ -8,7 +8,13 @@ use crate::effects::Effect;
 use crate::effects::classes::out_of_memory;
 use crate::effects::design::{Design, Present};
 use crate::levels::Levels;
-use crate::linear::Triangle;
+use crate::linear::{Sparse, Triangle};
+
+/// Columns from which on cross products are worth trying.
+const MANY: usize = 64;
+
+/// Weights of cells are close to each other if none is so many times another.
+const UNEQUAL: f64 = 1e4;
 
 /// What effects multiply: every product of covariates once.
 pub(super) struct Products {
@@ -103,6 +109,12 @@ impl Triangular {
             }
         }
     }
+}
+
+/// Whether a column is left for an intercept.
+fn has_intercept(design: &Design) -> bool {
+    let first = design.effects.first();
+    first.map_or(design.columns, |effect| effect.first) > 0
 }
 
 /// One row that cells take in.
@@ -227,37 +239,103 @@ impl Cells {
             }
             self.within = vec![within];
         }
+        self.by_products(design, products)
+            .unwrap_or_else(|| self.by_rotations(design, products))
+    }
+
+    /// Row by row, which loses no digits and fills every row up.
+    fn by_rotations(&self, design: &Design, products: &Products) -> Triangle {
         let mut triangle = Triangle::new(design.columns + 1);
         let mut row = vec![0.0; design.columns + 1];
-        for (cell, weight) in self.weights.iter().enumerate() {
+        self.rows(design, products, |weight, entries| {
             let root = weight.sqrt();
-            let means = &self.means[cell * self.width..(cell + 1) * self.width];
             row.fill(0.0);
-            if design
-                .effects
-                .first()
-                .map_or(design.columns, |effect| effect.first)
-                > 0
-            {
-                row[0] = root;
+            for (column, value) in entries {
+                row[*column] = root * value;
             }
-            self.fill(design, products, cell, &mut row, |product| {
-                root * product.map_or(1.0, |product| means[product])
-            });
-            row[design.columns] = root * means[self.width - 1];
             triangle.add(|column| row[column]);
+        });
+        triangle
+    }
+
+    /// By cross products, if there are many columns and hardly a digit is lost. Weights that are close to each
+    /// other leave no doubt which columns of classes depend on others.
+    fn by_products(&self, design: &Design, products: &Products) -> Option<Triangle> {
+        let close = |most: &f64| self.weights.iter().all(|weight| weight * UNEQUAL > *most);
+        let most = self.weights.iter().copied().max_by(f64::total_cmp)?;
+        if design.columns < MANY || !close(&most) {
+            return None;
+        }
+        let shifts = self.shifts(design, products);
+        let mut sparse = Sparse::new(design.columns + 1);
+        let mut shifted = Vec::new();
+        self.rows(design, products, |weight, entries| {
+            shifted.clear();
+            shifted.extend_from_slice(entries);
+            // Rows of what cells differ in have no intercept, and nothing is shifted in them.
+            if entries.first().is_some_and(|(column, _)| *column == 0) {
+                for (column, value) in &mut shifted {
+                    *value -= shifts[*column];
+                }
+            }
+            sparse.add(weight, &shifted);
+        });
+        let mut structural = vec![false; design.columns + 1];
+        for (columns, product) in design.effects.iter().zip(&products.of_effects) {
+            structural[columns.first..columns.first + columns.count].fill(product.is_none());
+        }
+        let mut triangle = sparse.triangle(|column| structural[column])?;
+        triangle.add_first(&shifts);
+        Some(triangle)
+    }
+
+    /// What covariates and the dependent variable are taken less, so that about their spread is left: their means,
+    /// where there is an intercept, which covariates crossed with classes do not have in all rows.
+    fn shifts(&self, design: &Design, products: &Products) -> Vec<f64> {
+        let mut shifts = vec![0.0; design.columns + 1];
+        if !has_intercept(design) {
+            return shifts;
+        }
+        let (means, dependent) = self.overall();
+        shifts[design.columns] = dependent - self.shift;
+        for (columns, product) in design.effects.iter().zip(&products.of_effects) {
+            if let (1, Some(product)) = (columns.count, product) {
+                shifts[columns.first] = means[*product];
+            }
+        }
+        shifts
+    }
+
+    /// The rows of the model, those of cells and those of what their rows differ in: weight, and the columns that
+    /// are not zero in ascending order.
+    fn rows(
+        &self,
+        design: &Design,
+        products: &Products,
+        mut take: impl FnMut(f64, &[(usize, f64)]),
+    ) {
+        let intercept = has_intercept(design);
+        let mut entries = Vec::new();
+        for (cell, weight) in self.weights.iter().enumerate() {
+            let means = &self.means[cell * self.width..(cell + 1) * self.width];
+            entries.clear();
+            entries.extend(intercept.then_some((0, 1.0)));
+            self.fill(design, products, cell, &mut entries, |product| {
+                product.map_or(1.0, |product| means[product])
+            });
+            entries.push((design.columns, means[self.width - 1]));
+            take(*weight, &entries);
         }
         for (place, within) in self.within.iter().enumerate() {
             for line in within.cells.chunks_exact(self.width) {
-                row.fill(0.0);
-                self.fill(design, products, place, &mut row, |product| {
+                entries.clear();
+                self.fill(design, products, place, &mut entries, |product| {
                     product.map_or(0.0, |product| line[product])
                 });
-                row[design.columns] = line[self.width - 1];
-                triangle.add(|column| row[column]);
+                entries.push((design.columns, line[self.width - 1]));
+                take(1.0, &entries);
             }
         }
-        triangle
     }
 
     fn fill(
@@ -265,7 +343,7 @@ impl Cells {
         design: &Design,
         products: &Products,
         cell: usize,
-        row: &mut [f64],
+        row: &mut Vec<(usize, f64)>,
         value: impl Fn(Option<usize>) -> f64,
     ) {
         let Some(codes) = self.codes.get(cell) else {
@@ -273,13 +351,12 @@ impl Cells {
         };
         let mut entries = Vec::new();
         for (columns, product) in design.effects.iter().zip(&products.of_effects) {
+            let value = value(*product);
             entries.clear();
             // The products stand for the covariates.
             columns.append(&|class| codes[class] as usize, &|_| 1.0, &mut entries);
-            let value = value(*product);
-            for (column, entry) in &entries {
-                row[*column as usize] = entry * value;
-            }
+            let own = entries.iter();
+            row.extend(own.map(|(column, entry)| (*column as usize, entry * value)));
         }
     }
 

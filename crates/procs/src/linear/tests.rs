@@ -145,3 +145,77 @@ fn a_column_that_depends_on_others_is_told() {
     assert!(fit.error < 1e-18);
     assert!((fit.estimates[1] - 1.0).abs() < 1e-12 && (fit.estimates[2] - 1.0).abs() < 1e-12);
 }
+
+/// Weight, and columns that are not zero.
+type Weighed = (f64, Vec<(usize, f64)>);
+
+/// Rows of crossed classes of 6 and 5 levels, and 4 more: weight, and the columns that are not zero. Columns: the
+/// intercept, 6, 5, 4, 30 of the first two, `covariates` of a covariate and a response.
+fn crossed(covariates: &[fn(usize) -> f64]) -> (usize, Vec<Weighed>) {
+    let columns = 46 + covariates.len() + 1;
+    let mut rows = Vec::new();
+    for cell in 0..120usize {
+        let (one, other, third) = (cell / 20, cell / 4 % 5, cell % 4);
+        // Some cells have no rows, and some combinations of the first two none at all.
+        let weight = cell * 7919 % 13;
+        if weight < 3 || one * 5 + other == 17 {
+            continue;
+        }
+        let mut row = vec![
+            (0, 1.0),
+            (1 + one, 1.0),
+            (7 + other, 1.0),
+            (12 + third, 1.0),
+            (16 + one * 5 + other, 1.0),
+        ];
+        let values = covariates.iter().map(|value| value(cell));
+        row.extend(values.enumerate().map(|(at, value)| (46 + at, value)));
+        let response = (cell * 104_729 % 1009) as f64 / 1009.0 + one as f64 - other as f64;
+        row.push((columns - 1, response));
+        rows.push((weight as f64, row));
+    }
+    (columns, rows)
+}
+
+/// By cross products of sparse rows, and by rotations.
+fn sparse_and_rotated(covariates: &[fn(usize) -> f64]) -> (Option<Triangle>, Triangle) {
+    let (columns, rows) = crossed(covariates);
+    let (mut sparse, mut rotated) = (Sparse::new(columns), Triangle::new(columns));
+    for (weight, row) in &rows {
+        sparse.add(*weight, row);
+        rotated.add(|column| {
+            let own = row.iter().find(|(other, _)| *other == column);
+            own.map_or(0.0, |(_, value)| weight.sqrt() * value)
+        });
+    }
+    (sparse.triangle(|column| (1..46).contains(&column)), rotated)
+}
+
+#[test]
+fn sparse_products_and_rotations_come_to_the_same() {
+    let (sparse, mut rotated) = sparse_and_rotated(&[|cell| (cell * 611_953 % 97) as f64 - 48.0]);
+    let all: Vec<usize> = (0..48).collect();
+    let [sparse, rotated] = [
+        Fit::new(sparse.unwrap().settled(), &all),
+        Fit::new(rotated.settled(), &all),
+    ];
+    assert_eq!(sparse.singular, rotated.singular);
+    // The last level of each class, those of 6 + 5 - 1 among the crossed ones, and the combination without rows.
+    assert_eq!(sparse.singular.iter().filter(|one| **one).count(), 14);
+    let close = |one: &f64, other: &f64| (one - other).abs() < 1e-11 * other.abs().max(1.0);
+    let same = |one: &[f64], other: &[f64]| one.iter().zip(other).all(|(a, b)| close(a, b));
+    assert!(same(&sparse.estimates, &rotated.estimates));
+    assert!(same(&sparse.inverse_diagonal, &rotated.inverse_diagonal));
+    assert!(same(&sparse.sequential, &rotated.sequential));
+    assert!(close(&sparse.error, &rotated.error));
+}
+
+#[test]
+fn sparse_products_do_not_decide_what_they_cannot_tell() {
+    // A covariate that the classes explain, wholly or but for little.
+    let within: fn(usize) -> f64 = |cell| (cell / 20) as f64;
+    let near: fn(usize) -> f64 = |cell| (cell / 20) as f64 + 1e-3 * (cell * 7919 % 11) as f64;
+    for covariate in [within, near] {
+        assert!(sparse_and_rotated(&[covariate]).0.is_none());
+    }
+}

@@ -227,6 +227,45 @@ fn empty_cells_are_told_apart() {
     assert!(text.contains("2 Non-est . ."), "{}", ran.listing);
 }
 
+/// Sums of squares of a balanced design of 9 by 9 levels, which have a closed form; a hundred parameters, most of
+/// whose columns are zero in a row, and values far from zero.
+#[test]
+fn many_parameters_keep_their_digits() {
+    let cell = |a: u32, b: u32| f64::from(a * a % 7) - 0.5 * f64::from(b) + f64::from(a * b % 5);
+    let (ran, store) = clean(
+        "data d.a; do a = 1 to 9; do b = 1 to 9; do r = -1 to 1 by 2;
+           y = 1e6 + mod(a * a, 7) - 0.5 * b + mod(a * b, 5) + r; output; end; end; end; run;
+         proc glm data=d.a outstat=d.s; class a b; model y = a b a*b / ss3; lsmeans a; run; quit;",
+    );
+    assert!(!ran.log.contains("ERROR"), "{}", ran.log);
+    let levels = || 1..=9u32;
+    let mean_a = |a: u32| levels().map(|b| cell(a, b)).sum::<f64>() / 9.0;
+    let mean_b = |b: u32| levels().map(|a| cell(a, b)).sum::<f64>() / 9.0;
+    let mean = levels().map(mean_a).sum::<f64>() / 9.0;
+    let of_a: f64 = levels().map(|a| 18.0 * (mean_a(a) - mean).powi(2)).sum();
+    let of_b: f64 = levels().map(|b| 18.0 * (mean_b(b) - mean).powi(2)).sum();
+    let both = levels().flat_map(|a| levels().map(move |b| (a, b)));
+    let crossed: f64 = both
+        .map(|(a, b)| 2.0 * (cell(a, b) - mean_a(a) - mean_b(b) + mean).powi(2))
+        .sum();
+    let lines = rows(&store, "/data/s.sas7bdat");
+    let known = [("81", 162.0), ("8", of_a), ("8", of_b), ("64", crossed)];
+    for (line, (degrees, square)) in lines.iter().zip(known) {
+        let cells: Vec<&str> = line.split(' ').collect();
+        assert_eq!(cells[3], degrees, "{line}");
+        assert!(
+            digits(cells[4].parse().unwrap(), square) > 10.0,
+            "{line}: {square}"
+        );
+    }
+    let wanted = format!("{:.2}", 1e6 + mean_a(4));
+    assert!(
+        words(&ran.listing).contains(&format!("4 {wanted}")),
+        "{}",
+        ran.listing
+    );
+}
+
 #[test]
 fn by_groups_follow_each_other_in_the_output() {
     let (_, store) = clean(
