@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::agent::{Agent, Answer, Request};
 use super::figures::{Report, Sample, short};
 use super::ground::Ground;
+use super::stream::ns;
 use super::{Error, Experiment, Said, failed, papers};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -48,6 +49,9 @@ const PAUSE_GENTLE: Duration = Duration::from_millis(4);
 /// Operations that change nothing are repeated until they have taken so long: processes are to be at work at the
 /// same time.
 const TOGETHER: Duration = Duration::from_millis(30);
+
+/// How long before they begin processes are told, each: time to be told in.
+const AHEAD: Duration = Duration::from_micros(500);
 
 /// Rounds at the most.
 const ROUNDS: u32 = 7;
@@ -112,7 +116,7 @@ fn run(ground: &Ground<'_>, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// All do the same at the same time; the sum of their rates.
+/// All do the same at the same time; how often in a second, all together.
 fn together(
     ground: &Ground<'_>,
     agents: &mut [Agent<'_>],
@@ -120,11 +124,13 @@ fn together(
 ) -> Result<Option<f64>, Error> {
     let gentle = ground.options.gentle;
     let time = ground.share_of_time(4);
+    let begin_ns = now_ns() + ns(AHEAD) * (1 + agents.len() as u64);
     for (number, agent) in agents.iter_mut().enumerate() {
         agent.tell(&Request::Metadata {
             operation,
             folder: ground.name(&format!("p{number}")),
             files: if gentle { FILES_GENTLE } else { FILES },
+            begin_ns,
             ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             pause_us: if gentle {
                 u64::try_from(PAUSE_GENTLE.as_micros()).unwrap_or(0)
@@ -133,13 +139,29 @@ fn together(
             },
         })?;
     }
-    let mut rate = 0.0;
+    let mut all = Vec::new();
     for agent in agents {
-        if let Answer::Counted { count, ns } = agent.hear(time)?.1 {
-            rate += f64::from(count) * 1e9 / ns.max(1) as f64;
+        if let Answer::Worked(worked) = agent.hear(time)?.1 {
+            all.push(worked);
         }
     }
-    Ok((rate > 0.0).then_some(rate))
+    Ok(rate(&all))
+}
+
+/// Operations in a second: those of one process in the time it spent on them, without its pauses; those of several
+/// from when the first began to when the last was done. Rates of their own would count, of processes that are not
+/// at work at the same time, each as if it were.
+fn rate(all: &[Worked]) -> Option<f64> {
+    let count: u32 = all.iter().map(|one| one.count).sum();
+    let spent_ns = match all {
+        [one] => one.busy_ns,
+        _ => {
+            let begin = all.iter().map(|one| one.begin_ns).min()?;
+            let end = all.iter().map(|one| one.end_ns).max()?;
+            end.saturating_sub(begin)
+        }
+    };
+    (count > 0).then(|| f64::from(count) * 1e9 / spent_ns.max(1) as f64)
 }
 
 fn interpret(report: &mut Report, steps: &[Rates]) {
@@ -217,28 +239,72 @@ pub(super) enum Operation {
     Clear,
 }
 
+/// What one process did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Worked {
+    /// Operations.
+    count: u32,
+    /// Time that they took.
+    busy_ns: u64,
+    /// When the first one began and the last one was done, by the host's monotonic clock.
+    begin_ns: u64,
+    end_ns: u64,
+}
+
 /// Bytes of a small file.
 const SMALL: [u8; 4096] = [7; 4096];
 
-/// Does one operation to `files` files of a folder, or to as many as the time allows; how many, and in what time.
+/// The host's monotonic clock, the same for all processes.
+fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
+/// Sleeps until then.
+pub(super) fn wait_until(at_ns: u64) {
+    thread::sleep(Duration::from_nanos(at_ns.saturating_sub(now_ns())));
+}
+
+/// Does one operation to `files` files of a folder, or to as many as the time allows.
 pub(super) fn work(
     folder: &Path,
     operation: Operation,
     files: u32,
     until: Instant,
     pause: Duration,
+) -> io::Result<Worked> {
+    let begin_ns = now_ns();
+    let (count, busy) = repeat(folder, operation, files, until, pause)?;
+    Ok(Worked {
+        count,
+        busy_ns: ns(busy),
+        begin_ns,
+        end_ns: now_ns(),
+    })
+}
+
+/// How many operations there were, and in what time.
+fn repeat(
+    folder: &Path,
+    operation: Operation,
+    files: u32,
+    until: Instant,
+    pause: Duration,
 ) -> io::Result<(u32, Duration)> {
-    if operation == Operation::List {
-        let begin = Instant::now();
-        let names = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
-        let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        return Ok((count, begin.elapsed()));
-    }
     let makes = matches!(operation, Operation::Create | Operation::Write);
-    let changes_nothing = matches!(operation, Operation::Stat | Operation::Open);
+    let changes_nothing = matches!(
+        operation,
+        Operation::Stat | Operation::Open | Operation::List
+    );
+    // One call lists all names.
+    let calls = if operation == Operation::List {
+        1
+    } else {
+        files
+    };
     let (mut count, mut busy) = (0, Duration::ZERO);
     loop {
-        for number in 0..files {
+        for number in 0..calls {
             if makes && Instant::now() >= until {
                 return Ok((count, busy));
             }
@@ -248,9 +314,8 @@ pub(super) fn work(
             match done {
                 // There are no more: the time was over when they were made.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && !makes => break,
-                other => other?,
+                other => count += other?,
             }
-            count += 1;
             if !pause.is_zero() {
                 thread::sleep(pause);
             }
@@ -261,7 +326,8 @@ pub(super) fn work(
     }
 }
 
-fn one(folder: &Path, operation: Operation, number: u32) -> io::Result<()> {
+/// Does it to one file, or to all names; to how many.
+fn one(folder: &Path, operation: Operation, number: u32) -> io::Result<u32> {
     let named = |prefix: &str| -> PathBuf { folder.join(format!("{prefix}{number}")) };
     let new = |path: PathBuf| OpenOptions::new().write(true).create_new(true).open(path);
     match operation {
@@ -272,6 +338,58 @@ fn one(folder: &Path, operation: Operation, number: u32) -> io::Result<()> {
         Operation::Unlink => fs::remove_file(named("r")),
         Operation::Write => new(named("w"))?.write_all(&SMALL),
         Operation::Clear => fs::remove_file(named("w")),
-        Operation::List => Ok(()),
+        Operation::List => {
+            let names = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+            return Ok(u32::try_from(names.len()).unwrap_or(u32::MAX));
+        }
+    }?;
+    Ok(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worked(count: u32, busy_ns: u64, begin_ns: u64, end_ns: u64) -> Worked {
+        Worked {
+            count,
+            busy_ns,
+            begin_ns,
+            end_ns,
+        }
+    }
+
+    #[test]
+    fn processes_one_after_the_other_are_no_faster_than_one() {
+        let one = worked(200, 1_000_000, 0, 1_000_000);
+        let other = worked(200, 1_000_000, 1_000_000, 2_000_000);
+        assert_eq!(rate(&[one]), Some(200_000.0));
+        assert_eq!(rate(&[one, other]), Some(200_000.0));
+        // At the same time, but for a part.
+        let beside = worked(200, 1_500_000, 500_000, 2_000_000);
+        assert_eq!(rate(&[one, beside]), Some(200_000.0));
+        assert_eq!(rate(&[one, one]), Some(400_000.0));
+    }
+
+    #[test]
+    fn pauses_of_one_process_do_not_count() {
+        let gentle = worked(50, 1_000_000, 0, 200_000_000);
+        assert_eq!(rate(&[gentle]), Some(50_000.0));
+        assert_eq!(rate(&[worked(0, 0, 0, 5)]), None);
+        assert_eq!(rate(&[]), None);
+    }
+
+    #[test]
+    fn all_names_are_listed_as_long_as_the_other_operations_take() {
+        let folder = tempfile::tempdir().unwrap();
+        let late = Instant::now() + Duration::from_mins(1);
+        let work = |operation| work(folder.path(), operation, 20, late, Duration::ZERO).unwrap();
+        assert_eq!(work(Operation::Create).count, 20);
+        let listed = work(Operation::List);
+        assert!(listed.count.is_multiple_of(20) && listed.busy_ns >= ns(TOGETHER));
+        assert!(listed.end_ns - listed.begin_ns >= listed.busy_ns);
+        assert_eq!(work(Operation::Rename).count, 20);
+        assert_eq!(work(Operation::Unlink).count, 20);
+        assert_eq!(work(Operation::Unlink).count, 0);
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probe::metadata::Operation;
+use crate::probe::metadata::{Operation, Worked};
 use crate::probe::stream::Moved;
 use crate::probe::visibility::Look;
 
@@ -46,6 +46,8 @@ pub(in crate::probe) enum Request {
         operation: Operation,
         folder: String,
         files: u32,
+        /// When to begin, by this host's monotonic clock.
+        begin_ns: u64,
         ms: u64,
         pause_us: u64,
     },
@@ -93,6 +95,8 @@ pub(in crate::probe) enum Answer {
     Moved(Moved),
     /// How often, and how long that took.
     Counted { count: u32, ns: u64 },
+    /// To `Metadata`: what was done.
+    Worked(Worked),
     /// The first change that this look showed.
     Seen { look: u32 },
     /// Everything that is watched was seen once: changes may begin.

@@ -113,15 +113,16 @@ impl Desk {
                 operation,
                 folder,
                 files,
+                begin_ns,
                 ms,
                 pause_us,
             } => {
                 let folder = self.path(&folder)?;
+                metadata::wait_until(begin_ns);
                 let until = Instant::now() + Duration::from_millis(ms);
                 let pause = Duration::from_micros(pause_us);
-                let (count, time) = metadata::work(&folder, operation, files, until, pause)?;
-                let ns = ns(time);
-                Ok(Answer::Counted { count, ns })
+                let worked = metadata::work(&folder, operation, files, until, pause)?;
+                Ok(Answer::Worked(worked))
             }
             Request::Watch {
                 looks,
