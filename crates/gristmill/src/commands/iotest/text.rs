@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use base::units::Bytes;
 use probe::iotest::{DeviceShare, Outcome, PhaseOutcome};
 use results::measurement::Measurement;
+use results::statistics::summarize;
 
 use super::Host;
 
@@ -41,17 +42,20 @@ pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
     );
     for phase in &outcome.phases {
         for place in &phase.places {
-            let (rates, total) = (place.rates(), rate(place.bytes(), phase.elapsed_s));
-            let (slowest, fastest) = (rates[0], rates[rates.len() - 1]);
+            let total = rate(place.bytes(), phase.elapsed_s);
+            let Some(rates) = summarize(&place.rates()) else {
+                continue;
+            };
             let _ = writeln!(
                 out,
-                "{:<6} {:width$} {:>9} {:>9.1} {slowest:>8.1} {:>8.1} {fastest:>8.1} {:>9.2} {:>9.1}",
+                "{:<6} {:width$} {:>9} {total:>9.1} {:>8.1} {:>8.1} {:>8.1} {:>9.2} {:>9.1}",
                 phase.phase,
                 place.directory,
                 Bytes(place.bytes()).to_string(),
-                total,
-                rates[rates.len() / 2],
-                slowest / fastest,
+                rates.min,
+                rates.median,
+                rates.max,
+                rates.min / rates.max,
                 total / f64::from(host.cores),
             );
         }
@@ -124,13 +128,11 @@ fn details(phase: &PhaseOutcome, outcome: &Outcome, out: &mut String) {
             phase.together_s
         );
     }
-    let mut seconds = phase.mb_per_s.clone();
-    seconds.sort_by(f64::total_cmp);
-    if let [least, .., most] = seconds[..] {
-        let median = seconds[seconds.len() / 2];
+    if let Some(rates) = summarize(&phase.mb_per_s).filter(|rates| rates.count > 1) {
         let _ = write!(
             out,
-            "; by the second {least:.0} to {most:.0} MB/s, median {median:.0}"
+            "; by the second {:.0} to {:.0} MB/s, median {:.0}",
+            rates.min, rates.max, rates.median
         );
     }
     match phase.cached_share {
