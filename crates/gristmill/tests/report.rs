@@ -253,3 +253,128 @@ fn an_audit_is_reported_and_compared_and_tells_no_names() {
         assert!(!unpacked.contains(name), "{name}");
     }
 }
+
+/// A copy of the old run that tells names wherever a run can: in its plan, its node's record, an audit, a mark, a
+/// log and its page.
+fn telling(folder: &Path) -> String {
+    let run = folder.join("telling");
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(old_run())
+        .arg(&run)
+        .status();
+    assert!(copied.unwrap().success());
+    let read = |name: &str| fs::read_to_string(run.join(name)).unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(&read("run.json")).unwrap();
+    plan["node"] = "gridnode1.corp.acme.example".into();
+    plan["sas"] = "/opt/acme/sas9/sas".into();
+    plan["directories"]["data"] = "/mnt/acme/ann's bench".into();
+    plan["directories"]["output"] = "/home/bobby/out".into();
+    fs::write(run.join("run.json"), plan.to_string()).unwrap();
+    let node = serde_json::json!({
+        "node": "gridnode1.corp.acme.example", "boot_id": "0c0ffee0-1111",
+        "file_systems": {"data": {
+            "mount_point": "/mnt/acme", "kind": "nfs4", "source": "filer07.corp.acme.example:/vol/acme",
+        }},
+    });
+    fs::create_dir(run.join("nodes")).unwrap();
+    let named = |ending: &str| run.join(format!("nodes/gridnode1.corp.acme.example.{ending}"));
+    fs::write(named("json"), node.to_string()).unwrap();
+    fs::write(named("jsonl"), "").unwrap();
+    let audit = serde_json::json!({
+        "schema": "gristmill-run-audit/1", "node": "gridnode1.corp.acme.example", "took_s": 0.4,
+        "counts": {"fail": 1}, "findings": [{
+            "id": "NFS-101", "subject": "/mnt/acme", "directories": ["data"], "result": "fail", "severity": "high",
+            "title": "NFS", "bottleneck": [], "expected": "x", "why": "Because.",
+            "running": "rw,clientaddr=10.20.30.40,addr=10.20.30.41",
+        }],
+    });
+    fs::create_dir(run.join("audits")).unwrap();
+    fs::write(
+        run.join("audits/gridnode1.corp.acme.example.json"),
+        audit.to_string(),
+    )
+    .unwrap();
+    let mark =
+        r#"{"unix_s":1795261467.0,"at_s":1.6,"event":"mark","detail":"FILER07 failed over"}"#;
+    fs::write(run.join("events.jsonl"), read("events.jsonl") + mark + "\n").unwrap();
+    let log = read("jobs/sort_1/job.log") + "gridnode1 10.20.30.41 /mnt/acme/ann's bench/x bobby\n";
+    fs::write(run.join("jobs/sort_1/job.log"), log).unwrap();
+    let run = run.display().to_string();
+    let page = format!("{run}/report.html");
+    let written = gristmill(&["report", &run, "--html", &page]);
+    assert!(Path::new(&page).exists(), "{}", text(&written.stderr));
+    run
+}
+
+#[test]
+fn a_bundle_without_names_has_none_anywhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = telling(directory.path());
+    let bundle = directory.path().join("a.tar.gz").display().to_string();
+    let unpacked = |more: &[&str]| {
+        let packed = gristmill(&[&["report", &run, "--bundle", &bundle], more].concat());
+        assert_eq!(packed.status.code(), Some(0), "{}", text(&packed.stderr));
+        let names = Command::new("tar").args(["tzf", &bundle]).output().unwrap();
+        let contents = Command::new("tar")
+            .args(["xzOf", &bundle])
+            .output()
+            .unwrap();
+        text(&[names.stdout, contents.stdout].concat()).to_lowercase()
+    };
+    let secrets = [
+        "gridnode1",
+        "filer07",
+        "corp.acme",
+        "10.20.30.4",
+        "0c0ffee0",
+        "bobby",
+        "/opt/acme",
+        "/mnt/acme",
+        "&#x2f;mnt&#x2f;acme",
+        "/vol/acme",
+        "&#x2f;vol&#x2f;acme",
+        "ann's bench",
+        "ann&#x27;s bench",
+    ];
+    let with = unpacked(&[]);
+    for secret in secrets {
+        assert!(with.contains(secret), "the test is to look for {secret}");
+    }
+    let without = unpacked(&["--anonymise"]);
+    for secret in secrets {
+        let told = without.find(secret).map(|at| {
+            let around = without.char_indices().map(|(place, _)| place);
+            let near: Vec<usize> = around.filter(|place| place.abs_diff(at) < 60).collect();
+            &without[near[0]..near[near.len() - 1]]
+        });
+        assert_eq!(told, None, "{secret}");
+    }
+    assert!(without.contains("host1") && without.contains("report.html"));
+}
+
+#[test]
+fn a_user_called_as_records_call_things_does_not_break_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let bundle = directory.path().join("a.tar.gz");
+    let packed = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .args(["report", &old(), "--anonymise", "--bundle"])
+        .arg(&bundle)
+        .env("USER", "suite")
+        .output()
+        .unwrap();
+    let told = text(&packed.stderr);
+    assert!(
+        told.contains("the user's name suite is not replaced"),
+        "{told}"
+    );
+    let unpacked = Command::new("tar")
+        .arg("xzf")
+        .arg(&bundle)
+        .current_dir(directory.path())
+        .status();
+    assert!(unpacked.unwrap().success());
+    let run = directory.path().join("large-sorts-20261121T114425Z-16817");
+    let shown = gristmill(&["report", &run.display().to_string()]);
+    assert_eq!(shown.stdout, gristmill(&["report", &old()]).stdout);
+}

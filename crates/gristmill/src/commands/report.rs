@@ -250,9 +250,15 @@ fn send(args: &ReportArgs, bundle: &Path) -> Result<Exit> {
             path.display()
         ));
     }
-    if args.anonymise {
+    if let Some(replacements) = &replacements {
+        for user in replacements.kept() {
+            ui::say(&format!(
+                "the user's name {user} is not replaced: the records of a run have the same word"
+            ));
+        }
         ui::say(
-            "look at the bundle before you send it: other names may stand in titles, programs and logs",
+            "look at the bundle before you send it: other names may stand in titles, labels, marks, observed series, \
+             programs and logs",
         );
     }
     Ok(Exit::Good)
