@@ -55,16 +55,19 @@ pub struct Summary {
     pub warnings: u64,
     /// Lines that begin with ERROR, but for the one that says on which pages errors were printed.
     pub errors: u64,
-    /// Whether the session's end is in the log. Absent for a log that has neither the begin nor the end
+    /// Whether the session's end is in the log, of several that of each. Absent for a log that has neither the begin nor the end
     /// of a session, as those of Enterprise Guide and Studio have not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
     /// What SAS used before the first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<Block>,
-    /// What the whole session used.
+    /// What the whole session used; absent where the file has several one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Block>,
+    /// Sessions that ended in the file, if they are several: logs were appended to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<u64>,
     /// Actions of Cloud Analytic Services, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<action::CasAction>,
@@ -217,6 +220,39 @@ pub struct Resources {
 }
 
 impl Resources {
+    /// Adds what another part of the same step used.
+    pub(crate) fn add(&mut self, other: &Self) {
+        fn plus<T: std::ops::Add<Output = T> + Copy>(sum: &mut Option<T>, value: Option<T>) {
+            if let Some(value) = value {
+                *sum = Some(sum.map_or(value, |sum| sum + value));
+            }
+        }
+        for (sum, value) in [
+            (&mut self.real_s, other.real_s),
+            (&mut self.user_s, other.user_s),
+            (&mut self.system_s, other.system_s),
+            (&mut self.cpu_s, other.cpu_s),
+        ] {
+            plus(sum, value);
+        }
+        for (sum, value) in [
+            (&mut self.switch_count, other.switch_count),
+            (&mut self.page_faults, other.page_faults),
+            (&mut self.page_reclaims, other.page_reclaims),
+            (&mut self.page_swaps, other.page_swaps),
+            (&mut self.voluntary_switches, other.voluntary_switches),
+            (&mut self.involuntary_switches, other.involuntary_switches),
+            (&mut self.block_input, other.block_input),
+            (&mut self.block_output, other.block_output),
+            (&mut self.excp_count, other.excp_count),
+        ] {
+            plus(sum, value);
+        }
+        self.memory_bytes = self.memory_bytes.max(other.memory_bytes);
+        self.os_memory_bytes = self.os_memory_bytes.max(other.os_memory_bytes);
+        self.total_memory_bytes = self.total_memory_bytes.max(other.total_memory_bytes);
+    }
+
     /// CPU time over elapsed time.
     pub fn cpu_real(&self) -> Option<f64> {
         Some(self.cpu_s? / self.real_s.filter(|real| *real > 0.0)?)

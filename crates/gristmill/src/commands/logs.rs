@@ -171,6 +171,13 @@ fn summary(logs: &[SasLog], no_logs: usize) -> Vec<String> {
             many(cut, "log")
         ));
     }
+    let several = count(|log| log.about.sessions.is_some());
+    if several > 0 {
+        all.push(format!(
+            "{} of several sessions each: what they took is that of their steps",
+            many(several, "log")
+        ));
+    }
     let empty = count(|log| log.steps.is_empty());
     if empty > 0 && logs.len() > 1 {
         all.push(format!("{} without a step", many(empty, "log")));

@@ -103,9 +103,10 @@ fn undated(name: &str) -> String {
     out
 }
 
-/// A set as a side of a comparison; the first logs of all jobs are its first repeat, and so on.
+/// A set as a side of a comparison; the first logs of all jobs are its first repeat, and so on, as long as there is one
+/// of each: sums of some of the jobs would be compared with sums of all.
 fn side(set: &Set, jobs: &Jobs<'_>) -> Side {
-    let repeats = jobs.values().map(Vec::len).max().unwrap_or(0);
+    let repeats = jobs.values().map(Vec::len).min().unwrap_or(0);
     let runs = (0..repeats).map(|repeat| {
         let logs = jobs
             .iter()
@@ -541,5 +542,32 @@ mod tests {
         assert_eq!(steps.rows[0].cells[9], Cell::text("faster"));
         assert_eq!(found.comparison.jobs.len(), 1);
         assert_eq!(found.comparison.sides[0].repeats, 3);
+    }
+
+    #[test]
+    fn sums_are_of_repeats_that_have_all_jobs() {
+        let nights = |label: &str, months: u32| {
+            let load = (0..3).map(|night| {
+                log(
+                    &format!("load_2026112{night}.log"),
+                    &[("SORT", "WORK.A", 10.0)],
+                )
+            });
+            let month = (0..months).map(|night| {
+                log(
+                    &format!("month_2026112{night}.log"),
+                    &[("SORT", "WORK.B", 50.0)],
+                )
+            });
+            set(label, load.chain(month).collect())
+        };
+        let mut before = nights("old", 1);
+        for (name, _) in &mut before.logs {
+            *name = name.replace("2026", "2025");
+        }
+        let found = of_sets(&before, &nights("new", 3)).comparison;
+        assert_eq!(found.jobs.len(), 2);
+        let repeats: Vec<_> = found.sides.iter().map(|side| side.repeats).collect();
+        assert_eq!(repeats, [1, 3]);
     }
 }

@@ -58,6 +58,8 @@ enum Of {
     Procedure,
     Initialization,
     Session,
+    /// A statement of PROC SQL with its option STIMER.
+    Statement,
     /// An action of Cloud Analytic Services, which is no step.
     Action,
 }
@@ -89,8 +91,7 @@ struct Reader<'a> {
     about: Summary,
     /// Something was there that only SAS writes.
     sas: bool,
-    /// The begin of a session was.
-    begun: bool,
+    sessions: Sessions,
     /// Blocks of this log go on to block counts.
     counts_blocks: bool,
     /// No line follows.
@@ -101,6 +102,8 @@ struct Reader<'a> {
     next: LogStep,
     /// Observations that PROC APPEND said it added.
     added: Option<u64>,
+    /// What statements of a query used whose PROC SQL has not ended yet.
+    statements: Resources,
     steps: u64,
     open: Option<Open>,
     pending: Option<Pending>,
@@ -112,12 +115,13 @@ impl<'a> Reader<'a> {
             on_step,
             about: Summary::default(),
             sas: false,
-            begun: false,
+            sessions: Sessions::default(),
             counts_blocks: false,
             at_end: false,
             page_began: false,
             next: LogStep::default(),
             added: None,
+            statements: Resources::default(),
             steps: 0,
             open: None,
             pending: None,
@@ -128,8 +132,11 @@ impl<'a> Reader<'a> {
         self.settle();
         self.at_end = true;
         self.close();
-        let ended = self.about.session.is_some();
-        self.about.complete = (ended || self.begun).then_some(ended);
+        self.about.complete = self.sessions.complete();
+        self.about.sessions = self.sessions.several();
+        if self.about.sessions.is_some() {
+            self.about.session = None;
+        }
         self.about.block_bytes = self.about.platform.as_deref().and_then(block_bytes);
         self.about
     }
@@ -313,27 +320,31 @@ impl<'a> Reader<'a> {
         /// Our own engine says that it is not SAS.
         const OURS: &[u8] = b"Gristmill ";
         if let Some(version) = text.strip_prefix(VERSION) {
-            (self.sas, self.begun) = (true, true);
+            self.sas = true;
+            self.sessions.begin();
             let version = version.strip_prefix(b"Release ").unwrap_or(version);
             let version = version.strip_prefix(b"Version ").unwrap_or(version);
             let words = decoded(version);
             let words: Vec<&str> = words.split_whitespace().collect();
             self.about.version.get_or_insert(words.join(" "));
         } else if let Some(version) = text.strip_prefix(OURS) {
-            (self.sas, self.begun) = (true, true);
+            self.sas = true;
+            self.sessions.begin();
             let version = decoded(version);
             let version = version.split([' ', ',']).next().unwrap_or_default();
             self.about
                 .version
                 .get_or_insert(format!("Gristmill {version}"));
         } else if let Some(platform) = text.strip_prefix(b"This session is executing on the ") {
-            (self.sas, self.begun) = (true, true);
+            (self.sas, self.sessions.begun) = (true, true);
             let platform = decoded(platform);
             let platform = platform.trim_end().trim_end_matches('.').trim_end();
             let platform = platform.strip_suffix("platform").unwrap_or(platform);
             self.about
                 .platform
                 .get_or_insert(platform.trim().to_owned());
+        } else if text.starts_with(b"Remote ") {
+            self.sessions.remote = true;
         } else if text.starts_with(b"Libref ") || text.starts_with(b"Fileref ") {
             self.sas = true;
         }
@@ -395,14 +406,16 @@ impl<'a> Reader<'a> {
             Of::Data => self.step("data", open.name, complete, block),
             Of::Procedure => self.step("proc", open.name, complete, block),
             Of::Initialization => {
-                self.begun = true;
+                self.sessions.begun = true;
                 self.about.initialization.get_or_insert(block);
                 self.gather_anew();
             }
             Of::Session => {
                 self.about.session = Some(block);
+                self.sessions.end();
                 self.gather_anew();
             }
+            Of::Statement => self.statements.add(&block.used),
             Of::Action => action::add(
                 &mut self.about.actions,
                 &open.name,
@@ -414,6 +427,12 @@ impl<'a> Reader<'a> {
 
     fn step(&mut self, kind: &str, name: String, complete: bool, block: Block) {
         self.steps += 1;
+        let statements = std::mem::take(&mut self.statements);
+        let mut used = block.used;
+        // Where the procedure's accounting is of all of it, its statements are in it already.
+        if name == "SQL" && used.real_s < statements.real_s {
+            used.add(&statements);
+        }
         let added = self.added.filter(|_| name == "APPEND");
         let gathered = self.gather_anew();
         let mut step = LogStep {
@@ -422,7 +441,7 @@ impl<'a> Reader<'a> {
             kind: kind.to_owned(),
             name,
             complete,
-            used: block.used,
+            used,
             ..gathered
         };
         // The NOTE after it names all observations that the data set has then.
@@ -436,6 +455,42 @@ impl<'a> Reader<'a> {
     fn gather_anew(&mut self) -> LogStep {
         self.added = None;
         std::mem::take(&mut self.next)
+    }
+}
+
+/// The sessions of a log: one, or several that were appended to one file.
+#[derive(Debug, Default)]
+struct Sessions {
+    /// The begin of one was.
+    begun: bool,
+    /// One has begun and not ended.
+    open: bool,
+    /// One began before the one before it had ended.
+    cut: bool,
+    /// SAS/CONNECT: sessions of other hosts begin and end within.
+    remote: bool,
+    ended: u64,
+}
+
+impl Sessions {
+    fn begin(&mut self) {
+        self.cut |= self.open && !self.remote;
+        (self.begun, self.open) = (true, true);
+    }
+
+    fn end(&mut self) {
+        self.open = false;
+        self.ended += 1;
+    }
+
+    fn complete(&self) -> Option<bool> {
+        let ended = self.ended > 0 && (self.remote || !(self.open || self.cut));
+        (self.begun || self.ended > 0).then_some(ended)
+    }
+
+    /// How many ended, if they are several.
+    fn several(&self) -> Option<u64> {
+        (self.ended > 1 && !self.remote).then_some(self.ended)
     }
 }
 
@@ -479,8 +534,9 @@ fn heading(text: &[u8]) -> Option<(Of, &[u8], &[u8])> {
 }
 
 /// Headings that name no procedure. The German ones follow descriptions: they begin so and end in a colon.
-const HEADINGS: [(&str, Of, &str); 9] = [
+const HEADINGS: [(&str, Of, &str); 10] = [
     ("DATA statement used", Of::Data, "DATA"),
+    ("SQL Statement used", Of::Statement, ""),
     ("SAS initialization used", Of::Initialization, ""),
     ("initialization phase used", Of::Initialization, ""),
     ("SAS System used", Of::Session, ""),

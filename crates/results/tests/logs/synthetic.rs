@@ -243,3 +243,68 @@ NOTE: DATA statement used (Total process time):
     assert_eq!(steps[0].used.cpu_s, Some(0.5));
     assert_eq!(steps[0].used.block_output, Some(3));
 }
+
+/// A whole session, or one that was cut before its end.
+fn session(step_s: f64, end_s: Option<f64>) -> String {
+    let accounting = |what: &str, real_s: f64| {
+        format!(
+            "NOTE: {what}:\n      real time           {real_s:.2} seconds\n      cpu time            0.10 seconds\n\n"
+        )
+    };
+    let begin = "NOTE: SAS (r) Proprietary Software 9.4 (TS1M8)\nNOTE: This session is executing on the Linux 5.14.0 (LIN \
+                 X64) platform.\n";
+    let step = accounting("PROCEDURE SORT used (Total process time)", step_s);
+    let end = end_s.map(|end_s| accounting("The SAS System used", end_s));
+    [begin, &step, end.as_deref().unwrap_or_default()].concat()
+}
+
+#[test]
+fn sessions_appended_to_one_file_are_not_taken_for_one() {
+    let of = |sessions: &[String]| steps(sessions.concat().as_bytes());
+    let (one, _) = of(&[session(50.0, Some(51.0))]);
+    assert_eq!(one.session.unwrap().used.real_s, Some(51.0));
+    assert_eq!((one.sessions, one.complete), (None, Some(true)));
+    let (two, found) = of(&[session(50.0, Some(51.0)), session(2.0, Some(3.0))]);
+    assert_eq!((two.session, two.sessions), (None, Some(2)));
+    assert_eq!((two.complete, found.len()), (Some(true), 2));
+    for cut in [
+        of(&[session(50.0, None), session(2.0, Some(3.0))]),
+        of(&[session(50.0, Some(51.0)), session(2.0, None)]),
+    ] {
+        assert_eq!(cut.0.complete, Some(false), "a job died");
+    }
+    // A session of another host within this one.
+    let text = session(50.0, Some(51.0));
+    let (begin, rest) = text.split_once("NOTE: PROC").unwrap();
+    let remote = format!(
+        "NOTE: Remote signon to GRID commencing.\n{}",
+        session(1.0, None)
+    );
+    let (nested, _) = of(&[format!("{begin}{remote}NOTE: PROC{rest}")]);
+    assert_eq!(nested.complete, Some(true));
+    assert_eq!(nested.session.unwrap().used.real_s, Some(51.0));
+}
+
+#[test]
+fn statements_of_a_query_with_times_of_their_own_count() {
+    let log = |statement_s: f64, procedure_s: f64| {
+        format!(
+            "NOTE: Table WORK.BIG created, with 1000000 rows and 12 columns.\n\nNOTE: SQL Statement used (Total process \
+             time):\n      real time           {statement_s:.2} seconds\n      user cpu time       60.00 seconds\n      \
+             system cpu time     10.00 seconds\n      Block Input Operations            8000000\n      Block Output \
+             Operations           100\n      \n\nNOTE: PROCEDURE SQL used (Total process time):\n      real time           \
+             {procedure_s:.2} seconds\n      user cpu time       0.00 seconds\n      system cpu time     0.00 seconds\n      \
+             Block Input Operations            0\n      Block Output Operations           0\n\n"
+        )
+    };
+    let (_, rest) = steps(log(120.5, 0.01).as_bytes());
+    assert_eq!(rest.len(), 1);
+    assert_eq!(rest[0].used.real_s, Some(120.51));
+    assert_eq!(rest[0].used.cpu_s, Some(70.0));
+    assert_eq!(rest[0].used.block_input, Some(8_000_000));
+    assert_eq!(rest[0].observations_written, Some(1_000_000));
+    // Where the procedure's accounting is of all of it, nothing counts twice.
+    let (_, whole) = steps(log(120.5, 120.6).as_bytes());
+    assert_eq!(whole[0].used.real_s, Some(120.6));
+    assert_eq!(whole[0].used.cpu_s, Some(0.0));
+}
