@@ -46,7 +46,7 @@ fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> i
             Some((process_id, made_on)) => made_on != host || ::io::process::is_alive(process_id),
             // What a series changed on the host is known to its folder alone.
             None if holds == Holds::Matrix && has_changes(directory)? => true,
-            None => marker::is_in_use(directory),
+            None => marker::is_in_use(directory) || holds_one_in_use(directory)?,
         };
         found.push(Found {
             path: directory.to_owned(),
@@ -73,6 +73,28 @@ fn look(directory: &Path, host: &str, depth: usize, found: &mut Vec<Found>) -> i
     Ok(())
 }
 
+/// True if a folder within this one is in use.
+fn holds_one_in_use(directory: &Path) -> io::Result<bool> {
+    let mut waiting = vec![(directory.to_owned(), 0)];
+    while let Some((directory, depth)) = waiting.pop() {
+        let entries = match fs::read_dir(&directory) {
+            Err(error) if is_passed_over(&error) => continue,
+            other => other?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if depth == DEPTH_MAX || !entry.file_type()?.is_dir() {
+                continue;
+            }
+            if marker::is_in_use(&entry.path()) {
+                return Ok(true);
+            }
+            waiting.push((entry.path(), depth + 1));
+        }
+    }
+    Ok(false)
+}
+
 /// True if a series has changed something that it has not put back.
 fn has_changes(directory: &Path) -> io::Result<bool> {
     let boot = journal::boot_id()?;
@@ -87,7 +109,8 @@ fn is_passed_over(error: &io::Error) -> bool {
     )
 }
 
-/// Removes a marked folder, its marker last: what is cut short can be cleaned again.
+/// Removes a marked folder, its marker last: what is cut short can be cleaned again. Nobody takes it into use
+/// meanwhile.
 pub fn remove(found: &Found) -> io::Result<()> {
     if marker::read(&found.path).is_none() {
         let message = format!(
@@ -96,6 +119,11 @@ pub fn remove(found: &Found) -> io::Result<()> {
         );
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
+    let _held = match found.holds {
+        // Sessions do not lock theirs.
+        Holds::Work => None,
+        _ => Some(marker::hold(&found.path)?),
+    };
     for entry in fs::read_dir(&found.path)? {
         let entry = entry?;
         if entry.file_name() == marker::MARKER {
@@ -131,6 +159,25 @@ mod tests {
         remove(&found[0]).unwrap();
         assert!(!ours.exists() && theirs.join("x").exists());
         assert!(remove(&found[0]).is_err());
+    }
+
+    #[test]
+    fn a_folder_in_use_keeps_those_around_it() {
+        let root = tempfile::tempdir().unwrap();
+        let outer = root.path().join("gristmill-large-sorts");
+        drop(marker::make(&outer, Holds::Data).unwrap());
+        let inner = outer.join("runs/one");
+        let held = marker::make(&inner, Holds::Run).unwrap();
+        assert!(find(root.path(), "here").unwrap()[0].in_use);
+        drop(held);
+        let found = find(root.path(), "here").unwrap().remove(0);
+        assert!(!found.in_use);
+        // One that was taken since it was looked at.
+        let held = marker::make(&outer, Holds::Data).unwrap();
+        assert!(remove(&found).is_err() && inner.exists());
+        drop(held);
+        remove(&found).unwrap();
+        assert!(!outer.exists());
     }
 
     #[test]

@@ -219,8 +219,10 @@ fn supervise(
 
 /// Starts a job, with a handle unless too many files are open already.
 fn launch(starts: &[Start], index: usize, with_handle: bool) -> io::Result<Running> {
+    // Made before: a file system that is slow to make it is not the job's.
+    let stderr = File::create(&starts[index].stderr)?;
     let started = Instant::now();
-    let process_id = spawn(&starts[index])?;
+    let process_id = spawn(&starts[index], stderr)?;
     Ok(Running {
         index,
         process_id,
@@ -258,7 +260,7 @@ fn wait(running: &[Running], timeout: Duration) -> io::Result<()> {
     process::wait_for_any(&handles, if all { timeout } else { timeout.min(POLL) })
 }
 
-fn spawn(start: &Start) -> io::Result<u32> {
+fn spawn(start: &Start, stderr: File) -> io::Result<u32> {
     let (program, arguments) = start
         .command
         .split_first()
@@ -268,7 +270,7 @@ fn spawn(start: &Start) -> io::Result<u32> {
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(File::create(&start.stderr)?)
+        .stderr(stderr)
         .envs(BTreeMap::from([("LC_ALL", "C")]));
     process::die_with_parent(&mut command);
     let child = command.spawn().map_err(|error| {
@@ -285,27 +287,29 @@ fn collect(
     running: &mut Vec<Running>,
     tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
 ) -> io::Result<Vec<usize>> {
-    let mut at = 0;
     let mut ended = Vec::new();
+    let mut at = 0;
     while at < running.len() {
         match process::try_wait(running[at].process_id)? {
             None => at += 1,
             Some(finished) => {
                 let job = running.remove(at);
                 let real = job.started.elapsed();
-                ended.push(job.index);
-                let name = &starts[job.index].name;
-                tell(Happening::Ended {
-                    name,
-                    finished,
-                    started: job.started,
-                    real,
-                    over_limit: job.told_to_end.is_some(),
-                })?;
+                ended.push((job, finished, real));
             }
         }
     }
-    Ok(ended)
+    // All are timed before any is told, which takes a while.
+    for (job, finished, real) in &ended {
+        tell(Happening::Ended {
+            name: &starts[job.index].name,
+            finished: *finished,
+            started: job.started,
+            real: *real,
+            over_limit: job.told_to_end.is_some(),
+        })?;
+    }
+    Ok(ended.into_iter().map(|(job, ..)| job.index).collect())
 }
 
 /// Ends every child: politely first, so that each removes its WORK, then at once.

@@ -67,6 +67,11 @@ pub fn make(directory: &Path, holds: Holds) -> io::Result<InUse> {
         }
         fs::write(directory.join(MARKER), holds.signature())?;
     }
+    hold(directory)
+}
+
+/// Takes a marked folder into use.
+pub fn hold(directory: &Path) -> io::Result<InUse> {
     let file = OpenOptions::new()
         .write(true)
         .open(directory.join(MARKER))?;

@@ -43,6 +43,8 @@ pub struct Request {
     pub lanes: u32,
     /// Nodes that one batch is spread over; `concurrency` counts on each.
     pub spread_over: u32,
+    /// What `scale` comes to for the largest of several runs, which are all to have data of its size.
+    pub settled: Option<f64>,
 }
 
 /// How outputs are verified.
@@ -567,7 +569,21 @@ fn note_places(text: &SuiteText, host: &HostFacts, plan: &mut Plan) {
     }
 }
 
+/// The scale and its reason: that of the largest of several runs, if it is settled.
 fn choose_scale(
+    suite: &Suite,
+    request: &Request,
+    at_1: (&Choice, Space),
+    host: &HostFacts,
+) -> Result<(f64, String), Error> {
+    let (own, reason) = own_scale(suite, request, at_1, host)?;
+    Ok(match request.settled {
+        Some(settled) => (settled, format!("{reason}, for the largest load")),
+        None => (own, reason),
+    })
+}
+
+fn own_scale(
     suite: &Suite,
     request: &Request,
     (at_1, takes): (&Choice, Space),
@@ -679,6 +695,7 @@ pub(crate) mod tests {
             copies: None,
             lanes: 1,
             spread_over: 1,
+            settled: None,
         }
     }
 

@@ -11,8 +11,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -220,6 +220,8 @@ pub fn run(
         board,
         sampler: Some(sampler),
         part: None,
+        compared: Mutex::default(),
+        lost: Mutex::default(),
     };
     let interrupted = run.carry_out(watcher)?;
     if interrupted {
@@ -229,7 +231,7 @@ pub fn run(
         remove_outputs(&run.output)?;
     }
     run.journal.release();
-    if !run.journal.retry()? {
+    if !run.journal.flush()? {
         return Err(failed("write events")(io::ErrorKind::StorageFull.into()));
     }
     watcher.phase("adding up");
@@ -306,6 +308,10 @@ struct Run<'a> {
     sampler: Option<Sampler>,
     /// What this node does of a run on several.
     part: Option<part::Part>,
+    /// Staged files that were compared with what was staged, and what was wrong with them.
+    compared: Mutex<BTreeMap<(u32, String), Vec<String>>>,
+    /// Why what jobs wrote may be lost.
+    lost: Mutex<Option<String>>,
 }
 
 impl Run<'_> {
@@ -389,15 +395,23 @@ impl Run<'_> {
     }
 
     /// Waits until everything written is on the devices: what is still in memory when the last job
-    /// ends was not moved by storage yet.
+    /// ends was not moved by storage yet. Storage that cannot take it is what the run found out: jobs whose outputs
+    /// may be lost are not verified.
     fn flush(&self) -> Result<(), Error> {
         let began = Instant::now();
-        cache::flush(&self.output).map_err(failed(format!(
-            "flush the file system of {}",
-            self.output.display()
-        )))?;
         let mut event = Event::new(self.time(), EventKind::Flushed);
-        event.real_s = Some(began.elapsed().as_secs_f64());
+        match cache::flush(&self.output) {
+            Ok(()) => event.real_s = Some(began.elapsed().as_secs_f64()),
+            Err(error) => {
+                let place = self.output.display();
+                let lost = format!(
+                    "what it wrote may be lost: flushing the file system of {place} failed: {error}"
+                );
+                event.detail = Some(lost.clone());
+                let mut failed = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+                failed.get_or_insert(lost);
+            }
+        }
         self.event(&event)
     }
 
@@ -644,7 +658,7 @@ impl Run<'_> {
         launch::run(&starts, at_once, self.stop, |happening| {
             let Some(event) = self.event_of(&happening) else {
                 self.show(&happening, &todo, &mut shown, watcher);
-                return self.journal.retry().map(|_| ()).map_err(io::Error::other);
+                return self.journal.check().map_err(io::Error::other);
             };
             self.journal
                 .add(&self.placed(event))

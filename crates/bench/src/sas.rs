@@ -115,6 +115,10 @@ fn assigned(value: &str) -> Result<&str, String> {
     if let Some(sign) = value.chars().find(|sign| ";&%\n".contains(*sign)) {
         return refuse(&format!("{sign:?}"));
     }
+    // What follows in the file would be a comment.
+    if value.contains("/*") {
+        return refuse("\"/*\"");
+    }
     let (mut quote, mut open) = (None, 0i32);
     for sign in value.chars() {
         match (quote, sign) {
@@ -235,7 +239,9 @@ mod tests {
         ] {
             assert_eq!(assigned(good), Ok(good));
         }
-        for bad in [" a", "a;b", "a&b", "100%", "it's", "f(x", "f)x(", "a\nb"] {
+        for bad in [
+            " a", "a;b", "a&b", "100%", "it's", "f(x", "f)x(", "a\nb", "a/*b",
+        ] {
             assert!(assigned(bad).is_err(), "{bad}");
         }
     }

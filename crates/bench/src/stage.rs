@@ -1,7 +1,7 @@
 //! Putting a suite's input data in place: in parallel, resumable, each file known by recipe, seed,
 //! rows and the hash of its rows.
 
-mod csv;
+pub(crate) mod csv;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

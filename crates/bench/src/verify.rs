@@ -12,6 +12,7 @@ pub mod written;
 use std::cmp::Ordering;
 use std::path::Path;
 
+use ::io::cache;
 use base::rowhash::RowHash;
 use engine::dataset::hash::RowHasher;
 use engine::expr::Slot;
@@ -20,7 +21,7 @@ use recipe::{Generator, Recipe};
 use sas7bdat::Endian;
 
 use crate::plan::PlannedDataset;
-use crate::stage::Staged;
+use crate::stage::{Staged, csv};
 use located::Located;
 
 /// Whether rows of the same key are in order.
@@ -154,9 +155,11 @@ fn read_sorted(path: &Path, by: &[String], order: Order) -> Result<Seen, String>
     })
 }
 
-/// Compares the length of a staged file and the rows it says it has with what was staged: for data that
-/// jobs read in part, so that hashes cannot tell.
+/// Compares a staged file with what was staged, for data that jobs read in part or as text, so that the hashes of what
+/// they read cannot tell: its length, and its rows by their hash. What is wrong.
 pub fn as_staged(path: &Path, staged: &Staged) -> Option<String> {
+    // From storage, as far as the file system gives its pages up.
+    let _ = cache::evict(path);
     let bytes = std::fs::metadata(path).map(|found| found.len());
     let bytes = bytes.unwrap_or_default();
     let rows = Located::open(path).map(|rows| rows.metadata().rows);
@@ -169,7 +172,29 @@ pub fn as_staged(path: &Path, staged: &Staged) -> Option<String> {
             staged.rows,
             staged.file_bytes
         )),
-        Ok(_) => None,
+        Ok(_) => match read_rows(path) {
+            Err(message) => Some(message),
+            Ok(hash) if format!("{:016x}", hash.sum) != staged.row_hash => {
+                Some(format!("{}: its rows are not those staged", path.display()))
+            }
+            Ok(_) => None,
+        },
+    }
+}
+
+/// Compares a staged text with its seed, line by line.
+pub fn text_as_staged(path: &Path, dataset: &PlannedDataset) -> Option<String> {
+    let (name, text) = &dataset.recipe;
+    let recipe = Recipe::parse(name, text).map_err(|error| error.to_string());
+    let file = path.display();
+    let wrong = recipe.and_then(|recipe| {
+        let generator = Generator::new(&recipe, dataset.seed);
+        let _ = cache::evict(path);
+        csv::first_wrong_line(path, &generator, dataset.rows).map_err(|error| error.to_string())
+    });
+    match wrong {
+        Err(message) => Some(format!("{file}: {message}")),
+        Ok(line) => line.map(|line| format!("{file}: line {line} is not as it was staged")),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Talking to people: data on standard output, everything else on standard error.
 
-#![expect(clippy::print_stderr, reason = "the one place that prints")]
-
 use std::io::{self, ErrorKind, Write};
 
 /// A line of data. Whoever stops reading, as `head` does, has seen enough.
@@ -14,12 +12,12 @@ pub fn data(line: &str) {
     }
 }
 
-/// A line of talk.
+/// A line of talk. Nobody may listen any more, and what is done goes on.
 pub fn say(line: &str) {
-    eprintln!("{line}");
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Why a verb could not run, with the chain of causes.
 pub fn error(error: &anyhow::Error) {
-    eprintln!("error: {error:#}");
+    say(&format!("error: {error:#}"));
 }

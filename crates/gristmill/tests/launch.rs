@@ -173,6 +173,7 @@ fn a_job_beyond_its_limit_is_ended_and_the_others_go_on() {
     for job in &result.jobs[1..] {
         let error = job.error.as_deref().unwrap_or_default();
         assert_eq!(error, "ended after its wall limit of 4 s", "{}", job.name);
+        assert_eq!(job.verified, Some(false), "{}", job.name);
         assert!((4.0..30.0).contains(&job.real_s.unwrap()));
     }
     assert_eq!(result.verdict.result, "fail");

@@ -610,3 +610,135 @@ fn mistakes_are_answered_with_what_to_do() {
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
 }
+
+#[test]
+fn inputs_that_were_damaged_are_found_though_jobs_read_them_in_part_or_as_text() {
+    let bench = Bench::new();
+    let parameters = ["models=1", "temp_files=20", "perm_sets=20"].map(|one| ["--parameter", one]);
+    let calibration = |verb: &str| {
+        let flags = ["demand-calibration", "--scale", "0.0005", "--data", "d"];
+        let more = if verb == "run" {
+            &["--warm", "--no-ceiling"][..]
+        } else {
+            &[]
+        };
+        bench.output(&[&[verb][..], &flags, &parameters.concat(), more].concat())
+    };
+    let text = [
+        "run",
+        "mixed-8core",
+        "--scale",
+        "0.0005",
+        "--time-scale",
+        "0",
+        "--data",
+        "t",
+        "--warm",
+        "--no-ceiling",
+    ];
+    assert_eq!(calibration("stage").status.code(), Some(0));
+    assert_ne!(bench.output(&text).status.code(), Some(1));
+    // The model reads its rows by an index; the second page of data is another model's.
+    let sales = bench.path("d/gristmill-demand-calibration/sales.sas7bdat");
+    flip(&sales, fs::metadata(&sales).unwrap().len() - 200_000);
+    let lines = bench.path("t/gristmill-mixed-8core/trade_8g.csv");
+    flip(&lines, fs::metadata(&lines).unwrap().len() / 2);
+    let ran = calibration("run");
+    assert_eq!(
+        ran.status.code(),
+        Some(1),
+        "{}",
+        String::from_utf8_lossy(&ran.stdout)
+    );
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(
+        told.contains("sales.sas7bdat: its rows are not those staged"),
+        "{told}"
+    );
+    assert!(
+        told.contains("differs from what was staged, first in "),
+        "{told}"
+    );
+    let ran = bench.output(&text);
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert_eq!(ran.status.code(), Some(1), "{told}");
+    assert!(told.contains("trade_8g.csv: line "), "{told}");
+}
+
+/// Changes a byte to another one.
+fn flip(path: &Path, at: u64) {
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+}
+
+#[test]
+fn directories_that_would_not_do_are_refused_before_anything_is_made() {
+    let bench = Bench::new();
+    let staged = [
+        "stage",
+        "large-sorts",
+        "--parameter",
+        "jobs=1",
+        "--scale",
+        "0.00002",
+        "--data",
+        "d",
+    ];
+    assert_eq!(bench.output(&staged).status.code(), Some(0));
+    let refused = |flags: &[&str], why: &str| {
+        let common = [
+            "run",
+            "large-sorts",
+            "--jobs",
+            "1",
+            "--scale",
+            "0.00002",
+            "--no-ceiling",
+        ];
+        let output = bench.output(&[&common[..], flags].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.code() == Some(3) && said.contains(why),
+            "{said}"
+        );
+    };
+    refused(
+        &["--data", "d/gristmill-large-sorts"],
+        "`gristmill clean` removes as a whole",
+    );
+    refused(&["--data", "d", "--output", "/proc/1"], "/proc/1");
+}
+
+#[test]
+fn nobody_has_to_listen() {
+    let bench = Bench::new();
+    let mut child = bench
+        .command(&["run", "large-sorts", "--scale", "0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+}
+
+#[test]
+fn files_of_a_ladder_are_as_large_on_every_rung() {
+    let bench = Bench::new();
+    let planned = |flags: &[&str]| {
+        let output = bench.output(&[&["run", "large-sorts", "--dry-run"], flags].concat());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let scales = text.lines().filter(|line| line.starts_with("Suite "));
+        let scale = |line: &str| line.split_whitespace().nth(4).unwrap().to_owned();
+        scales.map(scale).collect::<Vec<_>>()
+    };
+    let rungs = planned(&["--ladder", "1,2,4"]);
+    assert_eq!(rungs.len(), 3);
+    assert!(rungs.iter().all(|scale| *scale == rungs[0]), "{rungs:?}");
+    assert_eq!(planned(&["--jobs", "4"]), rungs[..1]);
+}

@@ -226,6 +226,8 @@ fn flush_s(events: &[Event]) -> Option<f64> {
     match flushed.as_slice() {
         [] => None,
         [one] => one.real_s,
+        // One that failed says nothing of how long it takes.
+        several if several.iter().any(|event| event.real_s.is_none()) => None,
         several => {
             let ended_s = time_of(events, EventKind::JobFinished, f64::max)?;
             let flushed_s = several.iter().map(|event| event.at_s).fold(0.0, f64::max);

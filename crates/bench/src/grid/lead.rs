@@ -109,7 +109,7 @@ pub fn run(
         led.start(Phase::Clean, &led.alive, &BTreeMap::new())?;
     }
     led.journal.release();
-    if !led.journal.retry()? {
+    if !led.journal.flush()? {
         return Err(failed("write events")(io::ErrorKind::StorageFull.into()));
     }
     watcher.phase("adding up");

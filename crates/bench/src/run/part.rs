@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -103,6 +103,8 @@ pub fn carry_out(
         board: Arc::new(Board::new(live)),
         sampler: None,
         part: Some(part),
+        compared: Mutex::default(),
+        lost: Mutex::default(),
     };
     let started = Event::new(run.time(), EventKind::PhaseStarted).with_detail(phase.name());
     run.event(&started)?;
@@ -113,7 +115,7 @@ pub fn carry_out(
         let ended = Event::new(run.time(), EventKind::PhaseEnded).with_detail(phase.name());
         run.event(&ended)?;
     }
-    if !run.journal.retry()? {
+    if !run.journal.flush()? {
         return Err(failed("write events")(io::ErrorKind::StorageFull.into()));
     }
     Ok(stopped)

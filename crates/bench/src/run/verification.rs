@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use results::run::{Event, EventKind};
 use results::step::DatasetRecord;
 use results::written::FileChange;
 
-use super::{Error, Run, Watcher, first_error};
+use super::{Error, Run, Watcher, failed, first_error};
 use crate::plan::{Plan, PlannedDataset, PlannedJob, Verify};
 use crate::suite::expand::names_input;
 use crate::suite::text::Format;
@@ -21,12 +23,14 @@ impl Run<'_> {
     pub(super) fn verify(&self, all: &Plan, watcher: &mut dyn Watcher) -> Result<(), Error> {
         let plan = &self.config.plan;
         if plan.verify == Verify::Off {
-            return Ok(());
+            return self.none_lost();
         }
         watcher.phase("verifying");
+        self.journal.flush()?;
+        let died = self.died()?;
         let last = self.batch();
         for batch in 1..last {
-            self.verify_replaced(batch)?;
+            self.verify_replaced(batch, &died)?;
         }
         self.set_batch(last);
         let places = |lane: u32| [self.stage.of_lane(lane), self.output_of(lane)];
@@ -47,7 +51,7 @@ impl Run<'_> {
             }
             watcher.verifying(done, jobs.len());
             let mut found = as_written.remove(&job.name).unwrap_or_default();
-            found.findings.extend(self.check(job, &mut checker)?);
+            found.findings.extend(self.check(job, &died, &mut checker)?);
             // A licensed SAS does not tell what it wrote: nothing was compared.
             let tells = self.config.sas.is_none();
             let told = self.directory.has_written(&self.name(job));
@@ -105,12 +109,11 @@ impl Run<'_> {
     }
 
     /// A batch whose outputs were replaced by those of the next one: what it read, and its logs.
-    fn verify_replaced(&self, batch: u32) -> Result<(), Error> {
+    fn verify_replaced(&self, batch: u32, died: &BTreeSet<String>) -> Result<(), Error> {
         self.set_batch(batch);
         for job in &self.config.plan.jobs {
-            let log = self.directory.job(&self.name(job)).join("job.log");
-            let findings = match first_error(&log) {
-                Some(error) => vec![format!("its log has {error}")],
+            let findings = match self.cut_short(job, died).or_else(|| self.lost()) {
+                Some(finding) => vec![finding],
                 None => self.input_as_read(job)?,
             };
             let found = ReadBack {
@@ -131,16 +134,54 @@ impl Run<'_> {
         self.event(&event)
     }
 
-    fn check(&self, job: &PlannedJob, checker: &mut Checker<'_>) -> Result<Vec<String>, Error> {
-        let own = self.directory.job(&self.name(job));
-        let log = own.join("job.log");
+    /// What flushing found wrong is told even where nothing is verified.
+    fn none_lost(&self) -> Result<(), Error> {
+        match self.lost() {
+            Some(lost) => Err(failed("flush the outputs")(io::Error::other(lost))),
+            None => Ok(()),
+        }
+    }
+
+    fn lost(&self) -> Option<String> {
+        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.clone()
+    }
+
+    /// Jobs that a signal ended or that ended themselves early, by their names in their batches.
+    fn died(&self) -> Result<BTreeSet<String>, Error> {
+        let events = self.directory.events()?.into_iter();
+        let died = events.filter(|event| {
+            event.event == EventKind::JobFinished && event.exit.is_none_or(|exit| exit > 1)
+        });
+        Ok(died.filter_map(|event| event.job).collect())
+    }
+
+    /// Why a job did not do all that it was to do, if it did not.
+    fn cut_short(&self, job: &PlannedJob, died: &BTreeSet<String>) -> Option<String> {
+        let name = self.name(job);
+        let log = self.directory.job(&name).join("job.log");
         if let Err(error) = fs::metadata(&log) {
-            return Ok(vec![format!("its log cannot be read: {error}")]);
+            return Some(format!("its log cannot be read: {error}"));
         }
         if let Some(error) = first_error(&log) {
-            return Ok(vec![format!("its log has {error}")]);
+            return Some(format!("its log has {error}"));
         }
-        let mut findings = self.input_as_read(job)?;
+        let died = died.contains(&name);
+        died.then(|| "it ended before its last step".to_owned())
+    }
+
+    fn check(
+        &self,
+        job: &PlannedJob,
+        died: &BTreeSet<String>,
+        checker: &mut Checker<'_>,
+    ) -> Result<Vec<String>, Error> {
+        if let Some(finding) = self.cut_short(job, died) {
+            return Ok(vec![finding]);
+        }
+        let own = self.directory.job(&self.name(job));
+        let mut findings: Vec<String> = self.lost().into_iter().collect();
+        findings.extend(self.input_as_read(job)?);
         let wrong = checker.check(job, &own);
         if !wrong.is_empty() && findings.is_empty() {
             findings.extend(self.damaged_inputs(job));
@@ -149,16 +190,18 @@ impl Run<'_> {
         Ok(findings)
     }
 
-    /// Compares what the job read with what was staged, by the hashes taken while reading. What it read
-    /// in part cannot be told by them.
+    /// Compares what the job read with what was staged, by the hashes taken while reading. What it read in part, or
+    /// as text, cannot be told by them: there the staged file is compared.
     fn input_as_read(&self, job: &PlannedJob) -> Result<Vec<String>, Error> {
-        if self.config.sas.is_some() {
-            return Ok(self.inputs_as_staged(job));
-        }
-        let steps = self.directory.steps(&self.name(job))?;
+        let steps = match self.config.sas {
+            // It tells no hashes.
+            Some(_) => Vec::new(),
+            None => self.directory.steps(&self.name(job))?,
+        };
         let mut findings = Vec::new();
         for dataset in job.inputs.iter().map(|at| &self.config.plan.datasets[*at]) {
-            if dataset.format == Format::Csv {
+            if dataset.format == Format::Csv || self.config.sas.is_some() {
+                findings.extend(self.as_staged(dataset));
                 continue;
             }
             let Some(staged) = self.stage.staged(dataset.lane, &dataset.name) else {
@@ -183,23 +226,29 @@ impl Run<'_> {
                 ));
                 findings.extend(self.damaged(dataset));
             } else if !reads.iter().all(|input| is_whole(&input)) {
-                findings.extend(verify::as_staged(&self.stage.path(dataset), &staged));
+                findings.extend(self.as_staged(dataset));
             }
         }
         Ok(findings)
     }
 
-    /// Under a licensed SAS there are no hashes of what was read: files and their rows are as they were staged.
-    fn inputs_as_staged(&self, job: &PlannedJob) -> Vec<String> {
-        let inputs = job.inputs.iter().map(|at| &self.config.plan.datasets[*at]);
-        let data_sets = inputs.filter(|dataset| dataset.format != Format::Csv);
-        let finding = |dataset: &PlannedDataset| {
+    /// Compares a staged file with what was staged, once for all jobs; what is wrong, and where.
+    fn as_staged(&self, dataset: &PlannedDataset) -> Vec<String> {
+        let key = (dataset.lane, dataset.name.clone());
+        let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        let findings = compared.entry(key).or_insert_with(|| {
+            let path = self.stage.path(dataset);
+            if dataset.format == Format::Csv {
+                return verify::text_as_staged(&path, dataset).into_iter().collect();
+            }
             let Some(staged) = self.stage.staged(dataset.lane, &dataset.name) else {
-                return Some(unknown(dataset));
+                return vec![unknown(dataset)];
             };
-            verify::as_staged(&self.stage.path(dataset), &staged)
-        };
-        data_sets.filter_map(finding).collect()
+            let wrong = verify::as_staged(&path, &staged);
+            let row = wrong.as_ref().and_then(|_| self.damaged(dataset));
+            wrong.into_iter().chain(row).collect()
+        });
+        findings.clone()
     }
 
     fn damaged_inputs(&self, job: &PlannedJob) -> Vec<String> {

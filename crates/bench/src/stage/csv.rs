@@ -1,7 +1,8 @@
 //! Text files: comma-separated values with names in the first line.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
 
 use base::rowhash::RowHash;
 use recipe::Generator;
@@ -10,17 +11,75 @@ use sas7bdat::{Kind, missing, trim_blanks};
 /// Rows between two looks at whether to go on.
 const ROWS_AT_A_TIME: u64 = 1024;
 
+/// Bytes of a text written or read at once.
+const BUFFER: usize = 1 << 20;
+
 /// Writes rows `0..rows`; returns the hash of the rows as a data set would hold them, and the length of
 /// the file. `on_progress` is told the bytes of rows made; returning false ends it early.
 pub fn write(
     generator: &Generator,
     rows: u64,
     file: File,
-    mut on_progress: impl FnMut(u64) -> bool,
+    on_progress: impl FnMut(u64) -> bool,
 ) -> io::Result<(RowHash, u64)> {
+    let mut out = BufWriter::with_capacity(BUFFER, file);
+    let hash = write_rows(generator, rows, &mut out, on_progress)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok((hash, file.metadata()?.len()))
+}
+
+/// The first line of a file that is not as [`write`] wrote it, from 1.
+pub fn first_wrong_line(path: &Path, generator: &Generator, rows: u64) -> io::Result<Option<u64>> {
+    let mut beside = Beside {
+        file: BufReader::with_capacity(BUFFER, File::open(path)?),
+        line: 1,
+        wrong: false,
+    };
+    let written = write_rows(generator, rows, &mut beside, |_| true);
+    if !beside.wrong {
+        written?;
+        // Nothing may follow.
+        beside.wrong = !beside.file.fill_buf()?.is_empty();
+    }
+    Ok(beside.wrong.then_some(beside.line))
+}
+
+/// Takes what would be written and compares it with what a file has.
+struct Beside {
+    file: BufReader<File>,
+    line: u64,
+    wrong: bool,
+}
+
+impl Write for Beside {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let there = self.file.fill_buf()?;
+        let length = there.len().min(bytes.len());
+        let same = there.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+        let lines = bytes[..same].split(|byte| *byte == b'\n').count();
+        self.line += lines as u64 - 1;
+        if same < length || length == 0 && !bytes.is_empty() {
+            self.wrong = true;
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.file.consume(length);
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write_rows(
+    generator: &Generator,
+    rows: u64,
+    out: &mut impl Write,
+    mut on_progress: impl FnMut(u64) -> bool,
+) -> io::Result<RowHash> {
     let variables = generator.variables();
     let layout = generator.layout();
-    let mut out = BufWriter::with_capacity(1 << 20, file);
     let names: Vec<&str> = variables.iter().map(|one| one.name.as_str()).collect();
     writeln!(out, "{}", names.join(","))?;
     let mut row = vec![0; layout.row_bytes as usize];
@@ -35,8 +94,8 @@ pub fn write(
             let from = *offset as usize;
             let value = &row[from..from + variable.length as usize];
             match variable.kind {
-                Kind::Numeric => write_number(&mut out, value)?,
-                Kind::Character => write_text(&mut out, trim_blanks(value))?,
+                Kind::Numeric => write_number(out, value)?,
+                Kind::Character => write_text(out, trim_blanks(value))?,
             }
         }
         out.write_all(b"\n")?;
@@ -45,9 +104,7 @@ pub fn write(
         }
     }
     on_progress(rows % ROWS_AT_A_TIME * row.len() as u64);
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    Ok((hash, file.metadata()?.len()))
+    Ok(hash)
 }
 
 /// The shortest text that reads back as the same number; nothing for a missing value.
@@ -97,5 +154,16 @@ columns = [
         let text = std::fs::read_to_string(path).unwrap();
         assert_eq!(text, "n,x,m,c\n1,0.5,,\",,\"\n2,0.5,,\",,\"\n");
         assert_eq!(bytes, text.len() as u64);
+        let generator = Generator::new(&recipe, 1);
+        let wrong = |text: &str| {
+            let path = directory.path().join("w.csv");
+            std::fs::write(&path, text).unwrap();
+            first_wrong_line(&path, &generator, 2).unwrap()
+        };
+        assert_eq!(wrong(&text), None);
+        assert_eq!(wrong(&text.replace("2,0.5", "2,0.6")), Some(3));
+        assert_eq!(wrong(&text.replace("n,x", "n,y")), Some(1));
+        assert_eq!(wrong(&text[..text.len() - 5]), Some(3));
+        assert_eq!(wrong(&format!("{text}3")), Some(4));
     }
 }

@@ -114,7 +114,7 @@ impl Left {
         }
     }
 
-    /// Reads the files that `wanted` jobs changed last back, several at a time; jobs that ran `elsewhere` left
+    /// Reads the files back that `wanted` jobs wrote to, several at a time; jobs that ran `elsewhere` left
     /// nothing in a cache of this machine. Returns what was found by job, and the files that were read.
     pub fn read_back(
         self,
@@ -130,12 +130,13 @@ impl Left {
                 if stopped() {
                     return;
                 }
-                if !wanted(&file.job) {
+                let writers = std::iter::once(&file.job).chain(&file.writers);
+                let Some(job) = writers.into_iter().find(|job| wanted(job)) else {
                     continue;
-                }
+                };
                 let outcome = compare(path, file, elsewhere);
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                let of_job = found.0.entry(file.job.clone()).or_default();
+                let of_job = found.0.entry(job.clone()).or_default();
                 match outcome {
                     Ok((bytes, from_storage)) => {
                         of_job.bytes += bytes;

@@ -21,13 +21,12 @@ use io::process::{ProcessMeter, keep_freed_memory};
 use io::real::RealStore;
 use io::written::{Change, WitnessedStore};
 use serde::Serialize;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::record::{file_change, step_record};
 use crate::cli::{ExecArgs, HashedRows, VERSION};
 use crate::exit::Exit;
-use crate::ui;
+use crate::{signals, ui};
 
 /// Runs the verb.
 pub fn run(args: &ExecArgs) -> Result<Exit> {
@@ -273,11 +272,10 @@ impl Lines {
     }
 }
 
-/// On SIGINT, SIGTERM and SIGHUP: removes WORK, utility and unfinished files, then exits as a
+/// On a signal that ends commands: removes WORK, utility and unfinished files, then exits as a
 /// shell reports a signal, 128 + its number.
 fn clean_up_on_signals(store: Arc<dyn Store>, temporaries: Arc<Temporaries>) -> Result<()> {
-    let mut signals =
-        Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to handle signals")?;
+    let mut signals = Signals::new(signals::ending()).context("failed to handle signals")?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             temporaries.remove_all_for_good(store.as_ref());

@@ -14,13 +14,14 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 use base::units::Bytes;
+use bench::marker::{self, Holds};
 use bench::plan::{FreeSpace, HostFacts, Plan, Request, Scale, Use};
 use bench::run::{Config, Directories, Outcome};
 use bench::suite::Suite;
 use bench::suite::text::Distribution;
-use bench::{marker, plan, suite};
+use bench::{plan, suite};
 use results::run::{RunResult, Series, Verdict};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use rustix::fs::Access;
 use signal_hook::iterator::Signals;
 
 use super::exec::host_name;
@@ -29,7 +30,7 @@ use super::view::View;
 use crate::cli::{RunArgs, VERSION};
 use crate::exit::Exit;
 use crate::sizes::Compared;
-use crate::ui;
+use crate::{signals, ui};
 
 /// Runs the verb.
 pub fn run(args: &RunArgs) -> Result<Exit> {
@@ -155,7 +156,7 @@ enum Rung {
         /// The parameter that is the load; `None`: batches side by side.
         parameter: Option<&'static str>,
         load: u64,
-        /// Instead of the one asked for.
+        /// Of all of them, unless one was asked for.
         scale: Option<f64>,
     },
     /// With a value of a SAS option.
@@ -228,17 +229,17 @@ fn rungs(args: &RunArgs, suite: &Suite) -> Result<Vec<Rung>> {
     Ok(args.ladder.iter().map(rung).collect())
 }
 
-/// Batches side by side are as large in all runs: with --scale auto, as those of the most that are to run.
+/// Files are as large in all runs of a ladder, as those of its highest load are: a rung with fewer jobs and larger
+/// files would be another test.
 fn settle_scale(
     args: &RunArgs,
     suite: &Suite,
     directories: &Directories,
     rungs: &mut [Rung],
 ) -> Result<()> {
-    let batches =
-        |rung: &&Rung| matches!(rung, Rung::Load { parameter, .. } if parameter.is_none());
-    let most = rungs.iter().filter(batches).max_by_key(|rung| rung.load());
-    let Some(most) = most.filter(|_| args.scale == Some(Scale::Auto)) else {
+    let is_given = matches!(args.scale, Some(Scale::Factor(_)));
+    let loads = rungs.iter().filter(|rung| rung.load().is_some());
+    let Some(most) = loads.max_by_key(|rung| rung.load()).filter(|_| !is_given) else {
         return Ok(());
     };
     let settled = planned(args, suite, directories, most)?.scale;
@@ -281,26 +282,26 @@ fn request(args: &RunArgs, rung: &Rung) -> Request {
     let mut parameters = parameters(args);
     let mut options = sas_options(&args.option);
     let mut lanes = 1;
-    let mut scale = args.scale.unwrap_or(Scale::Demonstration);
+    let mut settled = None;
     match rung {
         Rung::Same => {}
         Rung::Load {
             parameter,
             load,
-            scale: settled,
+            scale,
         } => {
             match parameter {
                 Some(name) => _ = parameters.insert((*name).to_owned(), *load),
                 None => lanes = u32::try_from(*load).unwrap_or(u32::MAX),
             }
-            scale = settled.map_or(scale, Scale::Factor);
+            settled = *scale;
         }
         Rung::Option { name, value } => {
             options.insert(name.clone(), value.clone());
         }
     }
     Request {
-        scale,
+        scale: args.scale.unwrap_or(Scale::Demonstration),
         time_scale: args.time_scale,
         parameters,
         variant: args.variant.clone(),
@@ -311,6 +312,7 @@ fn request(args: &RunArgs, rung: &Rung) -> Request {
         copies: args.copies,
         lanes,
         spread_over: 1,
+        settled,
     }
 }
 
@@ -399,11 +401,20 @@ pub fn exit_of(verdict: &Verdict) -> Exit {
 /// Makes the directories absolute (jobs run elsewhere) and makes sure they are there.
 fn directories(args: &RunArgs) -> Result<Directories> {
     let absolute = |path: &Path| -> Result<PathBuf> {
+        if path.to_str().is_none() {
+            bail!(
+                "the name of the directory {} is not UTF-8: records could not name it; use another one",
+                path.display()
+            );
+        }
         if !args.dry_run {
             fs::create_dir_all(path)
                 .with_context(|| format!("failed to make the directory {}", path.display()))?;
         }
-        std::path::absolute(path).with_context(|| format!("failed to find {}", path.display()))
+        let path = std::path::absolute(path)
+            .with_context(|| format!("failed to find {}", path.display()))?;
+        check_place(&path)?;
+        Ok(path)
     };
     let data = absolute(&args.data)?;
     let or_data = |path: &Option<PathBuf>| path.as_deref().map_or(Ok(data.clone()), absolute);
@@ -421,6 +432,27 @@ fn directories(args: &RunArgs) -> Result<Directories> {
         util,
         runs,
     })
+}
+
+/// What a run makes in a directory is to be possible, and to be safe there.
+fn check_place(path: &Path) -> Result<()> {
+    let there = existing(path);
+    rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).with_context(|| {
+        format!(
+            "failed to use {}: files cannot be made in it",
+            there.display()
+        )
+    })?;
+    // The runs of a series are within its own folder.
+    let is_ours = |one: &&Path| marker::read(one).is_some_and(|holds| holds != Holds::Matrix);
+    if let Some(around) = path.ancestors().find(is_ours) {
+        bail!(
+            "{} is within {}, which Gristmill made and `gristmill clean` removes as a whole: use a directory beside it",
+            path.display(),
+            around.display()
+        );
+    }
+    Ok(())
 }
 
 pub(super) fn host_facts(
@@ -514,12 +546,11 @@ fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>>
     Ok(found.into_iter().map(|(_, space)| space).collect())
 }
 
-/// A flag that SIGINT, SIGTERM and SIGHUP raise.
+/// A flag that the signals raise which end commands.
 pub(in crate::commands) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let raised = stop.clone();
-    let mut signals =
-        Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to handle signals")?;
+    let mut signals = Signals::new(signals::ending()).context("failed to handle signals")?;
     thread::spawn(move || {
         for _ in signals.forever() {
             if !raised.swap(true, Ordering::Relaxed) {

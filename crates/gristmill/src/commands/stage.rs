@@ -45,6 +45,7 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         copies: args.copies,
         lanes: 1,
         spread_over: 1,
+        settled: None,
     };
     let plan = plan::plan(&suite, &request, &host).context("failed to plan the stage")?;
     let (files, bytes) = (plan.datasets.len(), plan.input_bytes());

@@ -63,6 +63,7 @@ fn planned(suite: &Suite, scale: Scale) -> Result<Plan> {
         copies: None,
         lanes: 1,
         spread_over: 1,
+        settled: None,
     };
     Ok(plan::plan(suite, &request, &host)?)
 }

@@ -14,10 +14,10 @@ use base::units::Bytes;
 use engine::dataset::files::{FileSink, FileSource};
 use io::real::RealStore;
 use sas7bdat::{Reader, Variable, WriteOptions, Writer, Written};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::args::ShapeArgs;
+use crate::signals;
 
 /// 1 January 2020: files made from the same arguments have the same bytes whenever they are made.
 const CREATED_SAS_SECONDS: f64 = 1_893_456_000.0;
@@ -140,10 +140,9 @@ impl Drop for NewFile {
     }
 }
 
-/// On SIGINT, SIGTERM and SIGHUP: removes the file and exits as a shell reports a signal.
+/// On a signal that ends commands: removes the file and exits as a shell reports a signal.
 fn remove_on_signals(unfinished: Arc<Mutex<Option<PathBuf>>>) -> Result<()> {
-    let mut signals =
-        Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to handle signals")?;
+    let mut signals = Signals::new(signals::ending()).context("failed to handle signals")?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
             let path = unfinished.lock().unwrap_or_else(PoisonError::into_inner);

@@ -138,6 +138,7 @@ impl Tmpfs<'_> {
             time_scale: Some(whole.time_scale * factor),
             verify: Verify::Off,
             spread_over: 1,
+            settled: None,
             ..self.request.clone()
         };
         // Whether it fits is asked once it is known how few jobs it needs.

@@ -137,6 +137,7 @@ fn planned(args: &TradeoffArgs, suite: &Suite, row: &Row, at: &Directories) -> R
         copies: None,
         lanes: 1,
         spread_over: 1,
+        settled: None,
     };
     let mut host = host_facts(None, suite.text.name.get_ref(), at)?;
     // What the whole suite needs does not matter here.
