@@ -289,12 +289,19 @@ fn sessions_appended_to_one_file_are_not_taken_for_one() {
 fn statements_of_a_query_with_times_of_their_own_count() {
     let log = |statement_s: f64, procedure_s: f64| {
         format!(
-            "NOTE: Table WORK.BIG created, with 1000000 rows and 12 columns.\n\nNOTE: SQL Statement used (Total process \
-             time):\n      real time           {statement_s:.2} seconds\n      user cpu time       60.00 seconds\n      \
-             system cpu time     10.00 seconds\n      Block Input Operations            8000000\n      Block Output \
-             Operations           100\n      \n\nNOTE: PROCEDURE SQL used (Total process time):\n      real time           \
-             {procedure_s:.2} seconds\n      user cpu time       0.00 seconds\n      system cpu time     0.00 seconds\n      \
-             Block Input Operations            0\n      Block Output Operations           0\n\n"
+            "NOTE: Table WORK.BIG created, with 1000000 rows and 12 columns.\n\n\
+             NOTE: SQL Statement used (Total process time):\n      \
+             real time           {statement_s:.2} seconds\n      \
+             user cpu time       60.00 seconds\n      \
+             system cpu time     10.00 seconds\n      \
+             Block Input Operations            8000000\n      \
+             Block Output Operations           100\n\n\n\
+             NOTE: PROCEDURE SQL used (Total process time):\n      \
+             real time           {procedure_s:.2} seconds\n      \
+             user cpu time       0.00 seconds\n      \
+             system cpu time     0.00 seconds\n      \
+             Block Input Operations            0\n      \
+             Block Output Operations           0\n\n"
         )
     };
     let (_, rest) = steps(log(120.5, 0.01).as_bytes());
