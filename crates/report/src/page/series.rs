@@ -55,6 +55,13 @@ impl Bins {
         self.end_s.is_empty()
     }
 
+    /// Length of each interval, seconds.
+    pub(super) fn lengths_s(&self) -> Vec<f64> {
+        let begins = std::iter::once(&self.start_s).chain(&self.end_s);
+        let pairs = begins.zip(&self.end_s);
+        pairs.map(|(begin, end)| end - begin).collect()
+    }
+
     /// All samples of all nodes.
     pub(super) fn samples(&self) -> impl Iterator<Item = &Sample> {
         self.nodes.iter().flatten()

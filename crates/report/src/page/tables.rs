@@ -16,6 +16,9 @@ use super::series::Bins;
 /// Rows of a table over time.
 const ROWS: usize = 12;
 
+/// What counts as a second, seconds: samplers are a little early or late.
+const SECOND_S: f64 = 0.95;
+
 /// A chart with the table that stands for it.
 #[derive(Debug, Serialize)]
 pub(super) struct Charted {
@@ -23,7 +26,7 @@ pub(super) struct Charted {
     title: String,
     about: String,
     unit: &'static str,
-    /// Mean and largest of each series.
+    /// Mean over the time of each series, and its largest over a second or more.
     series: Vec<Summed>,
     /// Means over equal parts of the time.
     rows: Vec<(String, Vec<String>)>,
@@ -42,18 +45,42 @@ pub(super) fn dash(value: Option<f64>) -> String {
     value.map_or("–".to_owned(), figure)
 }
 
-fn mean(values: &[Option<f64>]) -> Option<f64> {
-    let known: Vec<f64> = values.iter().flatten().copied().collect();
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+/// The mean over the time for which there is a figure; `lengths_s` are those of the intervals.
+fn mean(values: &[Option<f64>], lengths_s: &[f64]) -> Option<f64> {
+    let (mut sum, mut span) = (0.0, 0.0);
+    for (value, length_s) in values.iter().zip(lengths_s) {
+        if let Some(value) = value {
+            sum += value * length_s;
+            span += length_s;
+        }
+    }
+    (span > 0.0).then(|| sum / span)
+}
+
+/// The highest mean over a second, or over one interval where that is longer: the last sample of a run, or one
+/// that a mark cuts in two, may be of a moment.
+fn largest(values: &[Option<f64>], lengths_s: &[f64]) -> Option<f64> {
+    let from = |first: usize| {
+        let mut span = 0.0;
+        let others = lengths_s[first..].iter().position(|length_s| {
+            span += length_s;
+            span >= SECOND_S
+        })?;
+        let window = first..=first + others;
+        let known = values[window.clone()].iter().all(Option::is_some);
+        mean(&values[window.clone()], &lengths_s[window]).filter(|_| known)
+    };
+    (0..values.len()).filter_map(from).reduce(f64::max)
 }
 
 pub(super) fn of_panel(panel: &Panel, bins: &Bins) -> Charted {
     let (ends, start) = (&bins.end_s, bins.start_s);
+    let lengths_s = bins.lengths_s();
     let summed = |series: &Series| Summed {
         label: series.label.clone(),
         colour: series.colour,
-        mean: dash(mean(&series.values)),
-        largest: dash(series.values.iter().flatten().copied().reduce(f64::max)),
+        mean: dash(mean(&series.values, &lengths_s)),
+        largest: dash(largest(&series.values, &lengths_s)),
     };
     let each = ends.len().div_ceil(ROWS).max(1);
     let row = |index: usize| {
@@ -62,7 +89,7 @@ pub(super) fn of_panel(panel: &Panel, bins: &Bins) -> Charted {
         let values = panel
             .series
             .iter()
-            .map(|series| dash(mean(&series.values[from..to])));
+            .map(|series| dash(mean(&series.values[from..to], &lengths_s[from..to])));
         (
             format!("{} to {}", clock(begin), clock(ends[to - 1])),
             values.collect(),
@@ -224,4 +251,63 @@ pub(super) fn operations(run: &Run) -> Vec<OperationRow> {
             largest: microseconds(total.latency_max_us),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use results::sample::Sample;
+
+    use super::*;
+
+    /// Samples of a gauge that end at these times.
+    fn charted(start_s: f64, samples: &[(f64, f64)]) -> Charted {
+        let mut begin = start_s;
+        let of = |(at_s, level): &(f64, f64)| {
+            let interval_s = at_s - begin;
+            begin = *at_s;
+            Sample {
+                at_s: *at_s,
+                interval_s,
+                observed: [("gauge".to_owned(), *level)].into(),
+                ..Sample::default()
+            }
+        };
+        let bins = Bins::of(&[samples.iter().map(of).collect()]);
+        let panels = super::super::panels::all(&bins, &["n1".to_owned()]);
+        of_panel(&panels[0], &bins)
+    }
+
+    fn text(chart: &Charted) -> String {
+        let rows = chart.rows.iter();
+        let mut lines: Vec<String> = rows
+            .map(|(time, cells)| format!("{time}: {}", cells.join(" ")))
+            .collect();
+        let summed = chart.series.iter();
+        lines.extend(summed.map(|one| format!("mean {}, largest {}", one.mean, one.largest)));
+        lines.join("\n")
+    }
+
+    #[test]
+    fn means_are_over_time_and_a_moment_is_no_peak() {
+        // The last sample of a run is cut short.
+        insta::assert_snapshot!(text(&charted(0.0, &[(1.0, 10.0), (2.0, 10.0), (2.25, 100.0)])), @r"
+        0:00 to 0:01: 10.0
+        0:01 to 0:02: 10.0
+        0:02 to 0:02: 100
+        mean 20.0, largest 10.0
+        ");
+        // A mark cuts one in two.
+        let cut = [(1.0, 10.0), (1.25, 90.0), (2.0, 30.0), (3.0, 20.0)];
+        insta::assert_snapshot!(text(&charted(0.0, &cut)).lines().last().unwrap(), @"mean 25.0, largest 45.0");
+        // A row is of several intervals.
+        let many: Vec<(f64, f64)> = (1..=13)
+            .map(|at| (f64::from(at), f64::from(at % 2)))
+            .collect();
+        let mut many = charted(0.0, &[many, vec![(13.5, 60.0)]].concat());
+        let (time, cells) = many.rows.pop().unwrap();
+        assert_eq!(
+            (time.as_str(), cells),
+            ("0:12 to 0:14", vec!["20.7".to_owned()])
+        );
+    }
 }
