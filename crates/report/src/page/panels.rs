@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use results::sample::{ChannelSample, CpuSample, MemorySample, Sample};
+use results::sample::{
+    ChannelSample, CpuSample, DeviceSample, MemorySample, MountSample, NetworkSample, Sample,
+};
 use serde::Serialize;
 
-use super::series::{Bins, Per};
+use super::series::{Bins, Kind};
 
 /// Lines of a chart beyond which nobody tells them apart.
 const LINES_MAX: usize = 6;
@@ -63,18 +65,18 @@ pub(super) fn all(bins: &Bins, nodes: &[String]) -> Vec<Panel> {
         return Vec::new();
     }
     let known = [
-        throughput(bins),
+        throughput(bins, nodes),
         by_node(bins, nodes),
         processors(bins),
-        memory(bins),
-        devices(bins),
-        mounts(bins),
-        network(bins),
-        pressure(bins),
+        memory(bins, nodes),
+        devices(bins, nodes),
+        mounts(bins, nodes),
+        network(bins, nodes),
+        pressure(bins, nodes),
     ];
     known
         .into_iter()
-        .chain(observed(bins))
+        .chain(observed(bins, nodes))
         .filter(|panel| !panel.series.is_empty())
         .collect()
 }
@@ -83,11 +85,16 @@ fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 
-fn throughput(bins: &Bins) -> Panel {
+/// What is said only where there are several nodes.
+fn of_several<'a>(nodes: &[String], sentence: &'a str) -> &'a str {
+    if nodes.len() > 1 { sentence } else { "" }
+}
+
+fn throughput(bins: &Bins, nodes: &[String]) -> Panel {
     let used: BTreeSet<&String> = bins.samples().flat_map(|s| s.channels.keys()).collect();
     let of = |name: &'static str, bytes: fn(&ChannelSample) -> u64| {
         // A sample that has some channels has those that were used.
-        bins.values(Per::Second, move |sample: &Sample| {
+        bins.values(Kind::Rate, move |sample: &Sample| {
             let measured = !sample.channels.is_empty();
             measured.then(|| megabytes(sample.channels.get(name).map_or(0, bytes)))
         })
@@ -113,9 +120,10 @@ fn throughput(bins: &Bins) -> Panel {
     Panel {
         id: "throughput".to_owned(),
         title: "Throughput by channel".to_owned(),
-        about: "What programs were served, reads and writes together, whether it came from a device or \
-                from a cache."
-            .to_owned(),
+        about: format!(
+            "What programs were served, reads and writes together, whether it came from a device or from a cache.{}",
+            of_several(nodes, " All nodes together.")
+        ),
         unit: "MB/s",
         stacked: true,
         top: None,
@@ -133,7 +141,7 @@ fn by_node(bins: &Bins, nodes: &[String]) -> Panel {
     let mut all: Vec<(&String, Vec<Option<f64>>)> = nodes
         .iter()
         .enumerate()
-        .map(|(at, name)| (name, bins.values_of_node(at, served)))
+        .map(|(at, name)| (name, bins.values_of_node(at, Kind::Rate, served)))
         .filter(|_| nodes.len() > 1)
         .collect();
     let left_out = all.len().saturating_sub(LINES_MAX);
@@ -210,7 +218,7 @@ fn processors(bins: &Bins) -> Panel {
             .map(|(label, colour, part)| Series {
                 label: (*label).to_owned(),
                 colour,
-                values: bins.values(Per::Processor, |sample| {
+                values: bins.values(Kind::Processors, |sample| {
                     sample.cpu.as_ref().and_then(*part)
                 }),
                 parts: Vec::new(),
@@ -226,13 +234,12 @@ impl Series {
     }
 }
 
-fn memory(bins: &Bins) -> Panel {
+fn memory(bins: &Bins, nodes: &[String]) -> Panel {
     let level = |label: &str, colour, of: fn(&MemorySample) -> u64| Series {
         label: label.to_owned(),
         colour,
-        values: bins.values(Per::Second, |sample| {
-            let bytes = of(sample.memory.as_ref()?);
-            Some(bytes as f64 / 1e9 * sample.interval_s)
+        values: bins.values(Kind::Level, |sample| {
+            Some(of(sample.memory.as_ref()?) as f64 / 1e9)
         }),
         parts: Vec::new(),
     };
@@ -243,13 +250,15 @@ fn memory(bins: &Bins) -> Panel {
             memory.dirty_bytes + memory.writeback_bytes
         }),
     ];
+    let together = " All nodes together that were sampled at the time.";
     Panel {
         id: "memory".to_owned(),
         title: "Memory".to_owned(),
-        about:
-            "Page cache and what programs could still get; what waits to be written is throughput \
-                that devices have not delivered yet."
-                .to_owned(),
+        about: format!(
+            "Page cache and what programs could still get; what waits to be written is throughput that devices have \
+             not delivered yet.{}",
+            of_several(nodes, together)
+        ),
         unit: "GB",
         stacked: false,
         top: None,
@@ -257,99 +266,112 @@ fn memory(bins: &Bins) -> Panel {
     }
 }
 
-/// The names that move most bytes, at most [`LINES_MAX`].
-fn busiest<'a>(amounts: impl Iterator<Item = (&'a String, u64)>) -> Vec<String> {
-    let mut totals: BTreeMap<&String, u64> = BTreeMap::new();
-    for (name, bytes) in amounts {
-        *totals.entry(name).or_default() += bytes;
+/// Devices, mounts or interfaces of a sample, by name.
+type Movers<T> = fn(&Sample) -> &BTreeMap<String, T>;
+
+/// Bytes one way and the other.
+type Ways<T> = fn(&T) -> (u64, u64);
+
+/// A line for each of those that move most bytes, at most [`LINES_MAX`], and a sentence on those that are left out. Of
+/// several nodes each has its own: `vda` of one is not that of another.
+fn traffic<T>(
+    bins: &Bins,
+    nodes: &[String],
+    (movers, bytes): (Movers<T>, Ways<T>),
+    words: [&'static str; 2],
+) -> (Vec<Series>, String) {
+    let mut totals: BTreeMap<(usize, &String), u64> = BTreeMap::new();
+    for (node, sample) in bins.by_node() {
+        for (name, mover) in movers(sample) {
+            let (one, other) = bytes(mover);
+            *totals.entry((node, name)).or_default() += one + other;
+        }
     }
     let mut totals: Vec<_> = totals.into_iter().filter(|(_, bytes)| *bytes > 0).collect();
     totals.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-    let names = totals.into_iter().take(LINES_MAX);
-    names.map(|(name, _)| name.clone()).collect()
+    let left_out = match totals.len().saturating_sub(LINES_MAX) {
+        0 => String::new(),
+        left => format!(" The {LINES_MAX} that moved most are shown, {left} are not."),
+    };
+    let line = |(((node, name), _), colour): (((usize, &String), u64), _)| {
+        let rate = |pick: fn((u64, u64)) -> u64| {
+            bins.values_of_node(node, Kind::Rate, |sample| {
+                Some(megabytes(pick(bytes(movers(sample).get(name)?))))
+            })
+        };
+        let part = |label, values| Part { label, values };
+        Series {
+            label: place(nodes, node, name),
+            colour,
+            values: rate(|(one, other)| one + other),
+            parts: vec![
+                part(words[0], rate(|(one, _)| one)),
+                part(words[1], rate(|(_, other)| other)),
+            ],
+        }
+    };
+    (totals.into_iter().zip(LINES).map(line).collect(), left_out)
 }
 
-/// A chart of bytes one way and the other, a line for each name.
-fn traffic(
-    bins: &Bins,
-    names: &[String],
-    ways: [&'static str; 2],
-    of: impl Fn(&Sample, &str) -> Option<(u64, u64)>,
-) -> Vec<Series> {
-    let rate = |name: &str, pick: fn((u64, u64)) -> u64| {
-        bins.values(Per::Second, |sample| {
-            Some(megabytes(pick(of(sample, name)?)))
-        })
-    };
-    let line = |(index, name): (usize, &String)| Series {
-        label: name.clone(),
-        colour: LINES[index % LINES_MAX],
-        values: rate(name, |(one, other)| one + other),
-        parts: vec![
-            Part {
-                label: ways[0],
-                values: rate(name, |(one, _)| one),
-            },
-            Part {
-                label: ways[1],
-                values: rate(name, |(_, other)| other),
-            },
-        ],
-    };
-    names.iter().enumerate().map(line).collect()
+/// What something is called that several nodes may have under one name.
+fn place(nodes: &[String], node: usize, name: &str) -> String {
+    match nodes.get(node) {
+        Some(of) if nodes.len() > 1 => format!("{of}:{name}"),
+        _ => name.to_owned(),
+    }
 }
 
-fn devices(bins: &Bins) -> Panel {
-    let all = bins.samples().flat_map(|sample| &sample.devices);
-    let names = busiest(all.map(|(name, device)| (name, device.read_bytes + device.write_bytes)));
+fn devices(bins: &Bins, nodes: &[String]) -> Panel {
+    let bytes: Ways<DeviceSample> = |one| (one.read_bytes, one.write_bytes);
+    let of: Movers<DeviceSample> = |sample| &sample.devices;
+    let (series, left_out) = traffic(bins, nodes, (of, bytes), ["read", "written"]);
     Panel {
         id: "devices".to_owned(),
         title: "Devices".to_owned(),
-        about: "What block devices really moved, reads and writes together. A device may lie on another; \
-                they are not added up."
-            .to_owned(),
+        about: format!(
+            "What block devices really moved, reads and writes together. A device may lie on another; they are not \
+             added up.{left_out}"
+        ),
         unit: "MB/s",
         stacked: false,
         top: None,
-        series: traffic(bins, &names, ["read", "written"], |sample, name| {
-            let device = sample.devices.get(name)?;
-            Some((device.read_bytes, device.write_bytes))
-        }),
+        series,
     }
 }
 
-fn mounts(bins: &Bins) -> Panel {
-    let all = bins.samples().flat_map(|sample| &sample.mounts);
-    let names = busiest(all.map(|(name, mount)| (name, mount.read_bytes + mount.write_bytes)));
+fn mounts(bins: &Bins, nodes: &[String]) -> Panel {
+    let bytes: Ways<MountSample> = |one| (one.read_bytes, one.write_bytes);
+    let of: Movers<MountSample> = |sample| &sample.mounts;
+    let (series, left_out) = traffic(bins, nodes, (of, bytes), ["read", "written"]);
     Panel {
         id: "mounts".to_owned(),
         title: "Network file systems".to_owned(),
-        about:
-            "What came from servers and went to them, by mount point; mounts that are one for the \
-                kernel at one of them."
-                .to_owned(),
+        about: format!(
+            "What came from servers and went to them, by mount point; mounts that are one for the kernel at one of \
+             them.{left_out}"
+        ),
         unit: "MB/s",
         stacked: false,
         top: None,
-        series: traffic(bins, &names, ["read", "written"], |sample, name| {
-            let mount = sample.mounts.get(name)?;
-            Some((mount.read_bytes, mount.write_bytes))
-        }),
+        series,
     }
 }
 
-fn network(bins: &Bins) -> Panel {
-    let all = bins.samples().flat_map(|sample| &sample.network);
-    let names = busiest(all.map(|(name, link)| (name, link.received_bytes + link.sent_bytes)));
-    let links = bins.samples().flat_map(|sample| &sample.network);
-    let speeds: BTreeMap<&String, f64> = links
-        .filter_map(|(name, link)| Some((name, link.link_mb_per_s?)))
-        .collect();
-    let speeds: Vec<String> = names
+fn network(bins: &Bins, nodes: &[String]) -> Panel {
+    let bytes: Ways<NetworkSample> = |one| (one.received_bytes, one.sent_bytes);
+    let of: Movers<NetworkSample> = |sample| &sample.network;
+    let (series, left_out) = traffic(bins, nodes, (of, bytes), ["received", "sent"]);
+    let mut speeds: BTreeMap<String, f64> = BTreeMap::new();
+    for (node, sample) in bins.by_node() {
+        let links = sample.network.iter();
+        let told = links.filter_map(|(name, link)| Some((name, link.link_mb_per_s?)));
+        speeds.extend(told.map(|(name, speed)| (place(nodes, node, name), speed)));
+    }
+    let speeds: Vec<String> = series
         .iter()
-        .filter_map(|name| {
-            let speed = super::number::figure(*speeds.get(name)?);
-            Some(format!("{name} {speed} MB/s each way"))
+        .filter_map(|line| {
+            let speed = super::number::figure(*speeds.get(&line.label)?);
+            Some(format!("{} {speed} MB/s each way", line.label))
         })
         .collect();
     let links = if speeds.is_empty() {
@@ -360,18 +382,15 @@ fn network(bins: &Bins) -> Panel {
     Panel {
         id: "network".to_owned(),
         title: "Network".to_owned(),
-        about: format!("Received and sent together, by interface. {links}"),
+        about: format!("Received and sent together, by interface. {links}{left_out}"),
         unit: "MB/s",
         stacked: false,
         top: None,
-        series: traffic(bins, &names, ["received", "sent"], |sample, name| {
-            let link = sample.network.get(name)?;
-            Some((link.received_bytes, link.sent_bytes))
-        }),
+        series,
     }
 }
 
-fn pressure(bins: &Bins) -> Panel {
+fn pressure(bins: &Bins, nodes: &[String]) -> Panel {
     let kinds = [
         ("io_full", "All tasks waiting for I/O"),
         ("io_some", "Some task waiting for I/O"),
@@ -384,18 +403,20 @@ fn pressure(bins: &Bins) -> Panel {
         .map(|((key, label), colour)| Series {
             label: (*label).to_owned(),
             colour,
-            values: bins.values(Per::Second, |sample| {
-                Some(sample.pressure_s.get(*key)? * 100.0)
-            }),
+            values: bins.values(Kind::Share, |sample| sample.pressure_s.get(*key).copied()),
             parts: Vec::new(),
         });
     Panel {
         id: "pressure".to_owned(),
         title: "Stalls".to_owned(),
-        about:
-            "Share of the time in which tasks could not go on, as the kernel accounts it (pressure \
-                stall information)."
-                .to_owned(),
+        about: format!(
+            "Share of the time in which tasks could not go on, as the kernel accounts it (pressure stall \
+             information).{}",
+            of_several(
+                nodes,
+                " The mean of the nodes that were sampled at the time."
+            )
+        ),
         unit: "%",
         stacked: false,
         top: None,
@@ -403,24 +424,30 @@ fn pressure(bins: &Bins) -> Panel {
     }
 }
 
-/// A chart for each series of others, since their units are not known.
-fn observed(bins: &Bins) -> Vec<Panel> {
+/// A chart for each series of others, since their units are not known; each node that has it is a line.
+fn observed(bins: &Bins, nodes: &[String]) -> Vec<Panel> {
     let names: BTreeSet<&String> = bins.samples().flat_map(|s| s.observed.keys()).collect();
-    let panel = |(index, name): (usize, &String)| Panel {
-        id: format!("observed-{}", index + 1),
-        title: name.clone(),
-        about: "Measured by others and put on this axis (--observe).".to_owned(),
-        unit: "",
-        stacked: false,
-        top: None,
-        series: vec![Series {
-            label: name.clone(),
-            colour: LINES[0],
-            values: bins.values(Per::Second, |sample| {
-                Some(sample.observed.get(name)? * sample.interval_s)
+    let panel = |(index, name): (usize, &String)| {
+        let line = |node: usize| Series {
+            label: place(nodes, node, name),
+            colour: LINES[node % LINES_MAX],
+            values: bins.values_of_node(node, Kind::Level, |sample| {
+                sample.observed.get(name).copied()
             }),
             parts: Vec::new(),
-        }],
+        };
+        Panel {
+            id: format!("observed-{}", index + 1),
+            title: name.clone(),
+            about: "Measured by others and put on this axis (--observe).".to_owned(),
+            unit: "",
+            stacked: false,
+            top: None,
+            series: (0..nodes.len())
+                .map(line)
+                .filter(Series::measured)
+                .collect(),
+        }
     };
     names.into_iter().enumerate().map(panel).collect()
 }
@@ -469,5 +496,80 @@ mod tests {
             ["node2", "node5", "node7", "node8", "node6", "node3"]
         );
         assert!(panel.about.contains("2 nodes between"), "{}", panel.about);
+    }
+
+    /// Two machines that are alike, by their samples of a second.
+    fn machines() -> (Vec<String>, Vec<Vec<Sample>>) {
+        let sample = |moved: u64| Sample {
+            at_s: 1.0,
+            interval_s: 1.0,
+            cpu: Some(CpuSample {
+                user_s: 2.0,
+                idle_s: 2.0,
+                ..CpuSample::default()
+            }),
+            memory: Some(MemorySample {
+                available_bytes: 25_000_000_000,
+                cached_bytes: 5_000_000_000,
+                ..MemorySample::default()
+            }),
+            devices: [
+                (
+                    "vda".to_owned(),
+                    DeviceSample {
+                        read_bytes: moved,
+                        ..DeviceSample::default()
+                    },
+                ),
+                ("idle".to_owned(), DeviceSample::default()),
+            ]
+            .into(),
+            mounts: [(
+                "/sas".to_owned(),
+                MountSample {
+                    read_bytes: moved,
+                    ..MountSample::default()
+                },
+            )]
+            .into(),
+            network: [(
+                "eth0".to_owned(),
+                NetworkSample {
+                    sent_bytes: moved,
+                    link_mb_per_s: Some(1250.0),
+                    ..NetworkSample::default()
+                },
+            )]
+            .into(),
+            pressure_s: [("io_some".to_owned(), 0.9)].into(),
+            observed: [("hits %".to_owned(), 60.0)].into(),
+            ..Sample::default()
+        };
+        let nodes = ["n1", "n2"].map(str::to_owned).to_vec();
+        (
+            nodes,
+            vec![vec![sample(30_000_000)], vec![sample(40_000_000)]],
+        )
+    }
+
+    fn text(panels: &[Panel]) -> String {
+        let mut lines = Vec::new();
+        for panel in panels {
+            lines.push(format!("{} [{}]: {}", panel.title, panel.unit, panel.about));
+            for series in &panel.series {
+                let values = series.values.iter().map(|value| format!("{value:?}"));
+                let values: Vec<String> = values.collect();
+                lines.push(format!("  {}: {}", series.label, values.join(" ")));
+            }
+        }
+        lines.join("\n")
+    }
+
+    #[test]
+    fn of_several_nodes_shares_are_means_levels_sums_and_devices_their_own() {
+        let (names, samples) = machines();
+        let several = text(&all(&Bins::of(&samples), &names));
+        let alone = text(&all(&Bins::of(&samples[..1]), &names[..1]));
+        insta::assert_snapshot!(format!("{several}\n\n{alone}"));
     }
 }

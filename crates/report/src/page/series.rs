@@ -21,13 +21,17 @@ pub(super) struct Bins {
     nodes: Vec<Vec<Sample>>,
 }
 
-/// What a figure is divided by.
+/// What a figure of a sample is, and so what becomes of those of several nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Per {
-    /// Seconds of the interval; nodes are added up.
-    Second,
-    /// Processor seconds of the interval over all nodes together.
-    Processor,
+pub(super) enum Kind {
+    /// What was moved in the interval: by the second, nodes added up.
+    Rate,
+    /// What there was: the mean over the interval, nodes added up.
+    Level,
+    /// Seconds of the interval: percent of it, the mean of the nodes.
+    Share,
+    /// Processor seconds of the interval: percent of those of all nodes together.
+    Processors,
 }
 
 impl Bins {
@@ -67,6 +71,12 @@ impl Bins {
         self.nodes.iter().flatten()
     }
 
+    /// The same, each with the place of its node.
+    pub(super) fn by_node(&self) -> impl Iterator<Item = (usize, &Sample)> {
+        let nodes = self.nodes.iter().enumerate();
+        nodes.flat_map(|(node, samples)| samples.iter().map(move |sample| (node, sample)))
+    }
+
     /// What a point of the charts stands for, a sentence; nothing if nothing was sampled.
     pub(super) fn resolution(&self) -> Option<String> {
         let span = self.end_s.last()? - self.start_s;
@@ -84,27 +94,37 @@ impl Bins {
     }
 
     /// A figure for every interval; absent where no node has it.
-    pub(super) fn values(&self, per: Per, of: impl Fn(&Sample) -> Option<f64>) -> Vec<Option<f64>> {
-        let mut sums = vec![Sums::default(); self.end_s.len()];
-        for node in &self.nodes {
-            for (sum, of_node) in sums.iter_mut().zip(self.of_node(node, per, &of)) {
-                sum.add(of_node, per);
-            }
-        }
-        sums.into_iter().map(|sum| sum.value(per)).collect()
+    pub(super) fn values(
+        &self,
+        kind: Kind,
+        of: impl Fn(&Sample) -> Option<f64>,
+    ) -> Vec<Option<f64>> {
+        self.added_up(&self.nodes, kind, &of)
     }
 
-    /// A figure of one node for every interval, by the second; absent where it has none.
+    /// A figure of one node for every interval; absent where it has none.
     pub(super) fn values_of_node(
         &self,
         node: usize,
+        kind: Kind,
         of: impl Fn(&Sample) -> Option<f64>,
     ) -> Vec<Option<f64>> {
-        let samples = self.nodes.get(node).map_or(&[][..], Vec::as_slice);
-        let amounts = self.of_node(samples, Per::Second, &of).into_iter();
-        amounts
-            .map(|(amount, seconds)| (seconds > 0.0).then(|| rounded(amount / seconds)))
-            .collect()
+        self.added_up(self.nodes.get(node..=node).unwrap_or_default(), kind, &of)
+    }
+
+    fn added_up(
+        &self,
+        nodes: &[Vec<Sample>],
+        kind: Kind,
+        of: &impl Fn(&Sample) -> Option<f64>,
+    ) -> Vec<Option<f64>> {
+        let mut sums = vec![Sums::default(); self.end_s.len()];
+        for node in nodes {
+            for (sum, of_node) in sums.iter_mut().zip(self.of_node(node, kind, of)) {
+                sum.add(of_node, kind);
+            }
+        }
+        sums.into_iter().map(|sum| sum.value(kind)).collect()
     }
 
     /// Amount and divisor of one node in each interval. An amount is spread evenly over the interval
@@ -112,17 +132,18 @@ impl Bins {
     fn of_node(
         &self,
         samples: &[Sample],
-        per: Per,
+        kind: Kind,
         of: &impl Fn(&Sample) -> Option<f64>,
     ) -> Vec<(f64, f64)> {
         let mut out = vec![(0.0, 0.0); self.end_s.len()];
         let mut bin = 0;
         for sample in samples {
-            let Some(amount) = of(sample) else { continue };
-            let divisor = match per {
-                Per::Second => sample.interval_s,
-                Per::Processor => match processor_seconds(sample) {
-                    Some(seconds) => seconds,
+            let Some(figure) = of(sample) else { continue };
+            let (amount, divisor) = match kind {
+                Kind::Rate | Kind::Share => (figure, sample.interval_s),
+                Kind::Level => (figure * sample.interval_s, sample.interval_s),
+                Kind::Processors => match processor_seconds(sample) {
+                    Some(seconds) => (figure, seconds),
                     None => continue,
                 },
             };
@@ -164,27 +185,27 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, (amount, divisor): (f64, f64), per: Per) {
+    fn add(&mut self, (amount, divisor): (f64, f64), kind: Kind) {
         if divisor <= 0.0 {
             return;
         }
         self.nodes += 1;
-        match per {
-            Per::Second => self.amount += amount / divisor,
-            Per::Processor => {
+        match kind {
+            Kind::Rate | Kind::Level => self.amount += amount / divisor,
+            Kind::Share | Kind::Processors => {
                 self.amount += amount;
                 self.divisor += divisor;
             }
         }
     }
 
-    fn value(&self, per: Per) -> Option<f64> {
+    fn value(&self, kind: Kind) -> Option<f64> {
         if self.nodes == 0 {
             return None;
         }
-        Some(rounded(match per {
-            Per::Second => self.amount,
-            Per::Processor => self.amount / self.divisor * 100.0,
+        Some(rounded(match kind {
+            Kind::Rate | Kind::Level => self.amount,
+            Kind::Share | Kind::Processors => self.amount / self.divisor * 100.0,
         }))
     }
 }
@@ -224,7 +245,7 @@ mod tests {
         ];
         let bins = Bins::of(&[node]);
         assert_eq!(
-            bins.values(Per::Second, megabytes),
+            bins.values(Kind::Rate, megabytes),
             [Some(5.0), Some(2.5), None]
         );
     }
@@ -243,12 +264,15 @@ mod tests {
         let bins = Bins::of(&[first, second]);
         // 1 + (1 + 2) over the first second; 1 + (2 + 6) over the 1.5 s left, as the last interval
         // takes what comes after it.
-        let values = bins.values(Per::Second, megabytes);
+        let values = bins.values(Kind::Rate, megabytes);
         assert_eq!(values[0], Some(4.0));
         assert_eq!(values[1], Some(rounded(1.0 + 8.0 / 1.5)));
-        assert_eq!(bins.values_of_node(0, megabytes), [Some(1.0), Some(1.0)]);
         assert_eq!(
-            bins.values_of_node(1, megabytes)[1],
+            bins.values_of_node(0, Kind::Rate, megabytes),
+            [Some(1.0), Some(1.0)]
+        );
+        assert_eq!(
+            bins.values_of_node(1, Kind::Rate, megabytes)[1],
             Some(rounded(8.0 / 1.5))
         );
     }
@@ -265,7 +289,7 @@ mod tests {
             (bins.samples_each, bins.end_s.len()),
             (3, count.div_ceil(3))
         );
-        let values = bins.values(Per::Second, megabytes);
+        let values = bins.values(Kind::Rate, megabytes);
         let mut begin = bins.start_s;
         let mut sum = 0.0;
         for (value, end) in values.iter().zip(&bins.end_s) {
