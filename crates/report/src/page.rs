@@ -4,6 +4,7 @@
 //! scripts of `assets/` from data in a block of their own (`script`).
 
 mod audit;
+mod axis;
 mod cards;
 mod comparison;
 mod condensed;

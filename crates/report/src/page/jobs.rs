@@ -3,7 +3,7 @@
 use results::run::{EventKind, JobPlan, JobResult, name_in_batch};
 use serde::Serialize;
 
-use super::number::rounded;
+use super::number::{rounded, rounded_to_ms};
 use super::timeline::Timeline;
 use super::{Run, StepLine};
 
@@ -161,10 +161,6 @@ fn bar(run: &Run, timeline: &Timeline, job: &JobResult) -> Bar {
         steps_in_all: steps.iter().map(|line| line.count).sum(),
         steps: steps.iter().map(|line| step(line, place(line))).collect(),
     }
-}
-
-fn rounded_to_ms(seconds: f64) -> f64 {
-    (seconds * 1e3).round() / 1e3
 }
 
 fn step(line: &StepLine, start_s: Option<f64>) -> Step {

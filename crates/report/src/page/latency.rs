@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use results::sample::Sample;
 use serde::Serialize;
 
+use super::axis::Axis;
+use super::number::{duration, rounded_to_ms};
+
 /// Columns of the picture: more than pixels of a wide screen.
 const COLUMNS_MAX: usize = 2_000;
 
@@ -17,8 +20,9 @@ pub(super) struct Latencies {
     pub(super) end_s: Vec<f64>,
     /// Begin of the first.
     pub(super) start_s: f64,
-    /// Samples in a column, at most.
-    pub(super) samples_each: usize,
+    /// What a column is, a sentence.
+    #[serde(skip)]
+    pub(super) column: String,
     /// By channel, for each column: class, count, class, count, …
     pub(super) channels: BTreeMap<String, Vec<Vec<u64>>>,
 }
@@ -26,7 +30,6 @@ pub(super) struct Latencies {
 impl Latencies {
     /// Those of samples by node; `None` if no latency was measured.
     pub(super) fn of(nodes: &[Vec<Sample>]) -> Option<Self> {
-        let first = nodes.first()?;
         let classes = || {
             let samples = nodes.iter().flatten();
             let channels = samples.flat_map(|sample| sample.channels.values());
@@ -36,12 +39,13 @@ impl Latencies {
         let class_us: Vec<u64> = std::iter::successors(Some(low), |end| end.checked_mul(2))
             .take_while(|end| *end <= high)
             .collect();
-        let samples_each = first.len().div_ceil(COLUMNS_MAX).max(1);
-        let end_s: Vec<f64> = first
-            .chunks(samples_each)
-            .filter_map(|group| Some((group.last()?.at_s * 1e3).round() / 1e3))
-            .collect();
-        let start = first.first().map_or(0.0, |s| s.at_s - s.interval_s);
+        let axis = Axis::of(nodes, COLUMNS_MAX);
+        let column = match (axis.nodes, axis.each) {
+            (1, 1) => "A column is one sample.".to_owned(),
+            (1, each) => format!("A column is {each} samples."),
+            _ => format!("A column is about {}.", duration(axis.mean_s()?)),
+        };
+        let end_s: Vec<f64> = axis.ends_s.iter().copied().map(rounded_to_ms).collect();
         let names: BTreeSet<&String> = nodes
             .iter()
             .flatten()
@@ -54,8 +58,8 @@ impl Latencies {
         Some(Self {
             class_us,
             end_s,
-            start_s: (start * 1e3).round() / 1e3,
-            samples_each,
+            start_s: rounded_to_ms(axis.start_s),
+            column,
             channels,
         })
     }
@@ -137,6 +141,21 @@ mod tests {
         let all = Latencies::of(&[node]).unwrap();
         assert!(all.end_s.len() <= COLUMNS_MAX);
         assert_eq!(all.totals("work"), [count as u64 * 3]);
+    }
+
+    /// The first by name is over before the other.
+    #[test]
+    fn a_node_that_goes_on_has_columns_of_its_own() {
+        let first = vec![sample(1.0, &[(4, 1)])];
+        let second = vec![
+            sample(1.0, &[(4, 2)]),
+            sample(2.0, &[(4, 3)]),
+            sample(3.0, &[(4, 5)]),
+        ];
+        let all = Latencies::of(&[first, second]).unwrap();
+        assert_eq!(all.end_s, [1.0, 2.0, 3.0]);
+        assert_eq!(all.channels["work"], [vec![0, 3], vec![0, 3], vec![0, 5]]);
+        assert_eq!(all.column, "A column is about 1 s.");
     }
 
     #[test]

@@ -86,6 +86,11 @@ pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
+/// Times, as data for a chart.
+pub(super) fn rounded_to_ms(seconds: f64) -> f64 {
+    (seconds * 1e3).round() / 1e3
+}
+
 /// A percentage of a share.
 pub(super) fn percent(share: f64) -> String {
     let value = share * 100.0;

@@ -3,20 +3,21 @@
 use results::sample::Sample;
 use serde::Serialize;
 
-use super::number::{duration, rounded};
+use super::axis::Axis;
+use super::number::{count, duration, rounded, rounded_to_ms};
 
 /// Points of a chart: a second each for almost three hours.
 const POINTS_MAX: usize = 10_000;
 
-/// Intervals that figures are given for, each of one or several samples of the first node.
+/// Intervals that figures are given for, each of one or several samples.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Bins {
     /// Ends of the intervals; each begins where the one before it ends.
     pub(super) end_s: Vec<f64>,
     /// Begin of the first.
     pub(super) start_s: f64,
-    /// Samples in one, at most.
-    pub(super) samples_each: usize,
+    #[serde(skip)]
+    axis: Axis,
     #[serde(skip)]
     nodes: Vec<Vec<Sample>>,
 }
@@ -37,19 +38,11 @@ pub(super) enum Kind {
 impl Bins {
     /// Intervals for the samples of nodes, each in the order of time.
     pub(super) fn of(nodes: &[Vec<Sample>]) -> Self {
-        let Some(first) = nodes.first() else {
-            return Self::default();
-        };
-        let samples_each = first.len().div_ceil(POINTS_MAX).max(1);
-        let groups = || first.chunks(samples_each);
-        let start = first.first().map_or(0.0, |s| s.at_s - s.interval_s);
+        let axis = Axis::of(nodes, POINTS_MAX);
         Self {
-            end_s: groups()
-                .filter_map(|group| group.last())
-                .map(|sample| (sample.at_s * 1e3).round() / 1e3)
-                .collect(),
-            start_s: (start * 1e3).round() / 1e3,
-            samples_each,
+            end_s: axis.ends_s.iter().copied().map(rounded_to_ms).collect(),
+            start_s: rounded_to_ms(axis.start_s),
+            axis,
             nodes: nodes.to_vec(),
         }
     }
@@ -61,9 +54,7 @@ impl Bins {
 
     /// Length of each interval, seconds.
     pub(super) fn lengths_s(&self) -> Vec<f64> {
-        let begins = std::iter::once(&self.start_s).chain(&self.end_s);
-        let pairs = begins.zip(&self.end_s);
-        pairs.map(|(begin, end)| end - begin).collect()
+        self.axis.lengths_s()
     }
 
     /// All samples of all nodes.
@@ -79,17 +70,25 @@ impl Bins {
 
     /// What a point of the charts stands for, a sentence; nothing if nothing was sampled.
     pub(super) fn resolution(&self) -> Option<String> {
-        let span = self.end_s.last()? - self.start_s;
-        let each = duration(span / self.end_s.len() as f64);
-        let points = super::number::count(self.end_s.len() as u64);
-        Some(if self.samples_each == 1 {
-            format!("{points} samples, one every {each}; all of them are in this file.")
-        } else {
-            format!(
-                "Each point is the mean of {} samples in a row, about {each}; {points} points. \
-                 Peaks shorter than that are flattened here, not in the run directory.",
-                self.samples_each
-            )
+        let each = duration(self.axis.mean_s()?);
+        let points = count(self.end_s.len() as u64);
+        let together = self.axis.each;
+        let flattened = "Peaks shorter than that are flattened here, not in the run directory.";
+        Some(match (self.axis.nodes, together) {
+            (1, 1) => {
+                let samples = count(self.samples().count() as u64);
+                format!("{samples} samples, one every {each}; all of them are in this file.")
+            }
+            (1, _) => format!(
+                "Each point is the mean of {together} samples in a row, about {each}; {points} points. {flattened}"
+            ),
+            (nodes, 1) => format!(
+                "{points} points, one every {each}, which the samples of {nodes} nodes are shared out to."
+            ),
+            (nodes, _) => format!(
+                "Each point is a mean over about {each}; {points} points, which the samples of {nodes} nodes are \
+                 shared out to. {flattened}"
+            ),
         })
     }
 
@@ -124,11 +123,14 @@ impl Bins {
                 sum.add(of_node, kind);
             }
         }
-        sums.into_iter().map(|sum| sum.value(kind)).collect()
+        let with_lengths = sums.into_iter().zip(self.lengths_s());
+        with_lengths
+            .map(|(sum, length_s)| sum.value(kind, length_s))
+            .collect()
     }
 
     /// Amount and divisor of one node in each interval. An amount is spread evenly over the interval
-    /// it was measured for; the first node's intervals are whole.
+    /// it was measured for.
     fn of_node(
         &self,
         samples: &[Sample],
@@ -148,14 +150,12 @@ impl Bins {
                 },
             };
             let (from, to) = (sample.at_s - sample.interval_s, sample.at_s);
-            while bin + 1 < self.end_s.len() && self.end_s[bin] <= from + 1e-3 {
-                bin += 1;
-            }
+            bin = self.axis.place(from, bin);
             let mut place = bin;
             let mut begin = from;
             while begin < to {
-                let last = place + 1 == self.end_s.len() || self.end_s[place] >= to - 2e-3;
-                let end = if last { to } else { self.end_s[place] };
+                let last = self.axis.holds(place, to);
+                let end = if last { to } else { self.axis.ends_s[place] };
                 let share = (end - begin) / sample.interval_s;
                 out[place].0 += amount * share;
                 out[place].1 += divisor * share;
@@ -191,20 +191,23 @@ impl Sums {
         }
         self.nodes += 1;
         match kind {
-            Kind::Rate | Kind::Level => self.amount += amount / divisor,
-            Kind::Share | Kind::Processors => {
+            Kind::Level => self.amount += amount / divisor,
+            Kind::Rate | Kind::Share | Kind::Processors => {
                 self.amount += amount;
                 self.divisor += divisor;
             }
         }
     }
 
-    fn value(&self, kind: Kind) -> Option<f64> {
+    /// In an interval of this length. What was moved is of all of it, though a node was sampled in a part alone, so
+    /// that rates over time are the bytes that were moved.
+    fn value(&self, kind: Kind, length_s: f64) -> Option<f64> {
         if self.nodes == 0 {
             return None;
         }
         Some(rounded(match kind {
-            Kind::Rate | Kind::Level => self.amount,
+            Kind::Rate => self.amount / length_s,
+            Kind::Level => self.amount,
             Kind::Share | Kind::Processors => self.amount / self.divisor * 100.0,
         }))
     }
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_added_up_on_the_clock_of_the_first() {
+    fn nodes_are_added_up_on_one_clock_to_the_end_of_the_last() {
         let first = vec![
             sample(1.0, 1.0, Some(1_000_000)),
             sample(2.0, 1.0, Some(1_000_000)),
@@ -260,21 +263,47 @@ mod tests {
             sample(0.5, 0.5, Some(1_000_000)),
             sample(1.5, 1.0, Some(4_000_000)),
             sample(2.5, 1.0, Some(6_000_000)),
+            sample(3.5, 1.0, Some(8_000_000)),
         ];
         let bins = Bins::of(&[first, second]);
-        // 1 + (1 + 2) over the first second; 1 + (2 + 6) over the 1.5 s left, as the last interval
-        // takes what comes after it.
-        let values = bins.values(Kind::Rate, megabytes);
-        assert_eq!(values[0], Some(4.0));
-        assert_eq!(values[1], Some(rounded(1.0 + 8.0 / 1.5)));
+        assert_eq!(bins.end_s, [1.0, 2.0, 3.5]);
+        // 1 + (1 + 2) over the first second; 1 + (2 + 3) over the next; 3 + 8 over the 1.5 s left.
+        let last = rounded(11.0 / 1.5);
+        assert_eq!(
+            bins.values(Kind::Rate, megabytes),
+            [Some(4.0), Some(6.0), Some(last)]
+        );
         assert_eq!(
             bins.values_of_node(0, Kind::Rate, megabytes),
-            [Some(1.0), Some(1.0)]
+            [Some(1.0), Some(1.0), None]
         );
         assert_eq!(
-            bins.values_of_node(1, Kind::Rate, megabytes)[1],
-            Some(rounded(8.0 / 1.5))
+            bins.values_of_node(1, Kind::Rate, megabytes),
+            [Some(3.0), Some(5.0), Some(last)]
         );
+    }
+
+    /// The first by name is over long before the other.
+    #[test]
+    fn a_node_that_ends_early_takes_nothing_from_those_that_go_on() {
+        let node = |seconds: u32, rate: u64| -> Vec<Sample> {
+            let seconds = 1..=seconds;
+            seconds
+                .map(|at| sample(f64::from(at), 1.0, Some(rate * 1_000_000)))
+                .collect()
+        };
+        let bins = Bins::of(&[node(2, 10), node(6, 5)]);
+        let (both, alone) = (Some(15.0), Some(5.0));
+        assert_eq!(
+            bins.values(Kind::Rate, megabytes),
+            [both, both, alone, alone, alone, alone]
+        );
+        assert_eq!(
+            bins.values(Kind::Level, |sample| Some(sample.interval_s))[2..],
+            [Some(1.0); 4]
+        );
+        let said = bins.resolution().unwrap();
+        insta::assert_snapshot!(said, @"6 points, one every 1 s, which the samples of 2 nodes are shared out to.");
     }
 
     #[test]
@@ -285,10 +314,7 @@ mod tests {
         let node: Vec<Sample> = node.collect();
         let total: f64 = node.iter().filter_map(megabytes).sum();
         let bins = Bins::of(&[node]);
-        assert_eq!(
-            (bins.samples_each, bins.end_s.len()),
-            (3, count.div_ceil(3))
-        );
+        assert_eq!((bins.axis.each, bins.end_s.len()), (3, count.div_ceil(3)));
         let values = bins.values(Kind::Rate, megabytes);
         let mut begin = bins.start_s;
         let mut sum = 0.0;

@@ -132,16 +132,11 @@ pub(super) fn of_latency(latency: &Latencies) -> LatencyTable {
             cells.collect(),
         )
     };
-    let note = if latency.samples_each == 1 {
-        "A column is one sample.".to_owned()
-    } else {
-        format!("A column is {} samples.", latency.samples_each)
-    };
     LatencyTable {
         rows: latency.class_us.iter().enumerate().map(row).collect(),
         totals: all.into_iter().map(count).collect(),
         channels: channels.iter().map(|name| channel(name)).collect(),
-        note,
+        note: latency.column.clone(),
     }
 }
 

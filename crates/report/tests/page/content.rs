@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use report::page;
-use results::run::{Aggregate, ChannelResult};
+use results::run::{Aggregate, ChannelResult, EventKind};
 
 use crate::synthetic;
 
@@ -122,6 +122,32 @@ fn a_run_without_samples_says_so_and_shows_the_rest() {
         assert_eq!(
             browser.run("document.querySelectorAll('#job-table tbody tr').length"),
             33
+        );
+    });
+}
+
+/// The second node goes on for twice as long, and has a device of the same name.
+#[test]
+fn charts_of_two_nodes_reach_to_the_end_of_the_last() {
+    let mut run = synthetic::run(6, 60);
+    let mut longer = synthetic::run(6, 120).samples;
+    let samples = longer.remove("grid01").expect("samples of the node");
+    run.samples.insert("grid02".to_owned(), samples);
+    for event in &mut run.events {
+        if event.event == EventKind::Flushed {
+            event.at_s = 130.0;
+        }
+    }
+    let text = page::run(&run);
+    assert!(text.contains("grid01:nvme0n1") && text.contains("grid02:nvme0n1"));
+    crate::check(&run, (1280, 900), "light", |browser| {
+        let bins = "JSON.parse(document.getElementById('data').textContent).bins";
+        assert_eq!(browser.run(&format!("{bins}.end_s.at(-1)")), 120.0);
+        let memory = "document.querySelector('#memory figcaption p').textContent";
+        let told = browser.run(memory);
+        assert!(
+            told.as_str()
+                .is_some_and(|told| told.contains("All nodes together"))
         );
     });
 }
