@@ -168,6 +168,14 @@ fn comparisons() {
         "compare_pure",
         compared(&[paper("pure-spinning"), paper("pure-fa420")])
     );
+    insta::assert_snapshot!(
+        "compare_isilon_storages_and_nodes",
+        compared(&[
+            paper("isilon-f800"),
+            paper("isilon-f810"),
+            paper("isilon-f810-12")
+        ])
+    );
 }
 
 #[test]

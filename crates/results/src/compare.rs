@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::growth::{Growth, growth};
+use crate::growth::{Growth, growth, unlike};
 use crate::run::JobResult;
 use crate::statistics::ratio::{Finding, Ratio, ratio};
 use crate::subject::{Figures, Subject};
@@ -90,6 +90,8 @@ pub fn compare(sides: &[Side]) -> Comparison {
     let aggregate = aggregate(&all);
     let findings = audits::differing(sides);
     let runs: Vec<Subject> = sides.iter().flat_map(|side| side.runs.clone()).collect();
+    let mut differences = differences(sides, &all, &findings);
+    differences.extend(unlike(&runs));
     let mut comparison = Comparison {
         growth: growth(&runs),
         sides: sides
@@ -100,7 +102,7 @@ pub fn compare(sides: &[Side]) -> Comparison {
         jobs,
         aggregate,
         statements: Vec::new(),
-        differences: differences(sides, &all, &findings),
+        differences,
         findings,
         method: METHOD,
     };

@@ -69,6 +69,7 @@ fn subject(document: &Document, id: &str) -> Option<Subject> {
         name: format!("{PREFIX}{id}"),
         title: run.title.clone(),
         source: Some(document.name()),
+        system: Some(run.system.as_ref().unwrap_or(&run.title).clone()),
         suite: run.suite.clone(),
         nodes: run.nodes,
         cores: run.cores,

@@ -16,6 +16,8 @@ pub struct Subject {
     pub title: String,
     /// Document of a reference run.
     pub source: Option<String>,
+    /// Of a reference run: storage and how data are compressed, the same on any number of nodes.
+    pub system: Option<String>,
     /// Suite.
     pub suite: String,
     /// Scale; absent for papers, which define what 1 is.
@@ -198,6 +200,7 @@ impl Subject {
             name: plan.run.clone(),
             title: title(plan),
             source: None,
+            system: None,
             suite: plan.suite.clone(),
             scale: Some(plan.scale),
             configuration: configuration(plan),

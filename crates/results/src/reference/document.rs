@@ -50,6 +50,8 @@ pub struct Document {
 pub(super) struct Run {
     pub(super) id: String,
     pub(super) title: String,
+    /// What the title says but for the number of nodes, if that is another text.
+    pub(super) system: Option<String>,
     pub(super) suite: String,
     pub(super) nodes: Option<u32>,
     pub(super) cores: Option<u32>,
