@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::run::RunResult;
+use crate::run::{JobResult, RunResult};
 use crate::statistics::{Summary, summarize};
 
 /// At the knee, throughput has reached this share of its highest.
@@ -15,6 +15,8 @@ pub struct Rung {
     pub load: u64,
     /// Name of the run.
     pub run: String,
+    /// Jobs that did not end well: then nothing was measured, since half a job is done in half the time.
+    pub jobs_failed: usize,
     /// Elapsed time, seconds.
     pub elapsed_s: Option<f64>,
     /// Throughput with the flush included, MB/s (10^6).
@@ -65,29 +67,51 @@ pub fn ladder(runs: &[(u64, RunResult)]) -> Ladder {
 }
 
 fn rung(load: u64, run: &RunResult) -> Rung {
+    let jobs_failed = jobs_failed(run);
     let all = &run.aggregate;
+    let of_whole = |figure: Option<f64>| figure.filter(|_| jobs_failed == 0);
     Rung {
         load,
         run: run.run.clone(),
-        elapsed_s: all.elapsed_s,
-        mb_per_s: all.mb_per_s_flushed,
-        mb_per_s_per_core: all.mb_per_s_per_core,
-        cpu_real_ratio_of_sums: all.cpu_real_ratio_of_sums,
+        jobs_failed,
+        elapsed_s: of_whole(all.elapsed_s),
+        mb_per_s: of_whole(all.mb_per_s_flushed),
+        mb_per_s_per_core: of_whole(all.mb_per_s_per_core),
+        cpu_real_ratio_of_sums: of_whole(all.cpu_real_ratio_of_sums),
         result: run.verdict.result.clone(),
     }
 }
 
-/// How far equal runs differ: elapsed times, seconds, and throughput with the flush included, MB/s;
-/// `None` where a run has no such figure.
-pub fn spread(runs: &[RunResult]) -> [Option<Summary>; 2] {
+/// Jobs that did not end, ended with errors (exit code 1 is that of warnings), or have wrong outputs.
+fn jobs_failed(run: &RunResult) -> usize {
+    let failed =
+        |job: &&JobResult| job.has_failed() || job.exit.is_none() || job.verified == Some(false);
+    run.jobs.iter().filter(failed).count()
+}
+
+/// How far equal runs differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spread {
+    /// Runs that do not count, since jobs of theirs failed.
+    pub runs_failed: usize,
+    /// Elapsed times, seconds, of the others; `None` if there are fewer than two, or one has no such figure.
+    pub elapsed_s: Option<Summary>,
+    /// The same of throughput with the flush included, MB/s.
+    pub mb_per_s: Option<Summary>,
+}
+
+/// How far equal runs differ.
+pub fn spread(runs: &[RunResult]) -> Spread {
+    let whole: Vec<&RunResult> = runs.iter().filter(|run| jobs_failed(run) == 0).collect();
     let of = |figure: fn(&RunResult) -> Option<f64>| {
-        let figures: Option<Vec<f64>> = runs.iter().map(figure).collect();
-        summarize(&figures?)
+        let figures: Option<Vec<f64>> = whole.iter().map(|run| figure(run)).collect();
+        summarize(&figures?).filter(|all| all.count > 1)
     };
-    [
-        of(|run| run.aggregate.elapsed_s),
-        of(|run| run.aggregate.mb_per_s_flushed),
-    ]
+    Spread {
+        runs_failed: runs.len() - whole.len(),
+        elapsed_s: of(|run| run.aggregate.elapsed_s),
+        mb_per_s: of(|run| run.aggregate.mb_per_s_flushed),
+    }
 }
 
 /// Runs with one value of an option.
@@ -97,9 +121,9 @@ pub struct OfValue {
     pub value: String,
     /// Names of its runs, in order.
     pub runs: Vec<String>,
-    /// Elapsed time of each, seconds.
+    /// Elapsed time of each, seconds; absent if jobs of it failed.
     pub elapsed_s: Vec<Option<f64>>,
-    /// Jobs ended in an hour, in each.
+    /// Jobs ended in an hour, in each; absent if some failed.
     pub jobs_per_hour: Vec<Option<f64>>,
     /// Jobs that did not end well, all runs together.
     pub jobs_failed: usize,
@@ -112,8 +136,10 @@ pub struct Ratio {
     pub value: String,
     /// The value below it.
     pub against: String,
-    /// Ratio of each round; rounds in which a run has no elapsed time are left out.
+    /// Ratio of each round; rounds in which a run has no elapsed time, or jobs that failed, are left out.
     pub rounds: Vec<f64>,
+    /// How many are left out.
+    pub rounds_left_out: usize,
     /// Their geometric mean.
     pub mean: Option<f64>,
     /// Smallest and largest.
@@ -152,21 +178,18 @@ fn of_value(value: &str, runs: &[(String, RunResult)]) -> OfValue {
             .filter(|(of, _)| of == value)
             .map(|(_, run)| run)
     };
+    let elapsed_s = |run: &RunResult| run.aggregate.elapsed_s.filter(|_| jobs_failed(run) == 0);
     let rate = |run: &RunResult| {
-        let elapsed = run.aggregate.elapsed_s.filter(|seconds| *seconds > 0.0)?;
+        let elapsed = elapsed_s(run).filter(|seconds| *seconds > 0.0)?;
         let ended = run.jobs.iter().filter(|job| job.real_s.is_some()).count();
         Some(ended as f64 * 3600.0 / elapsed)
     };
     OfValue {
         value: value.to_owned(),
         runs: own().map(|run| run.run.clone()).collect(),
-        elapsed_s: own().map(|run| run.aggregate.elapsed_s).collect(),
+        elapsed_s: own().map(elapsed_s).collect(),
         jobs_per_hour: own().map(rate).collect(),
-        // Exit code 1 is that of warnings.
-        jobs_failed: own()
-            .flat_map(|run| &run.jobs)
-            .filter(|job| job.exit.is_none_or(|exit| exit > 1) || job.verified == Some(false))
-            .count(),
+        jobs_failed: own().map(jobs_failed).sum(),
     }
 }
 
@@ -184,6 +207,7 @@ fn ratio(value: &OfValue, against: &OfValue) -> Ratio {
         against: against.value.clone(),
         mean: summary.map(|all| (logarithms / all.count as f64).exp()),
         range: summary.map(|all| [all.min, all.max]),
+        rounds_left_out: value.elapsed_s.len().max(against.elapsed_s.len()) - rounds.len(),
         rounds,
     }
 }
@@ -255,9 +279,9 @@ mod tests {
 
     #[test]
     fn equal_runs_differ_by_their_deviation() {
-        let [elapsed, rate] = spread(&[run(90.0, "pass"), run(110.0, "pass")]);
-        assert_eq!(elapsed, None);
-        let rate = rate.unwrap();
+        let found = spread(&[run(90.0, "pass"), run(110.0, "pass")]);
+        assert_eq!(found.elapsed_s, None);
+        let rate = found.mb_per_s.unwrap();
         assert_eq!((rate.mean, rate.deviation), (100.0, 10.0));
     }
 
@@ -298,5 +322,67 @@ mod tests {
         ];
         let found = options("X", &["A".to_owned(), "B".to_owned()], &runs);
         assert_eq!((found.ratios[0].mean, found.ratios[0].range), (None, None));
+    }
+
+    /// The same run with a job that ended at once.
+    fn broken(mut run: RunResult) -> RunResult {
+        run.jobs.push(JobResult {
+            exit: Some(2),
+            ..JobResult::unknown("a")
+        });
+        run
+    }
+
+    #[test]
+    fn what_failed_is_in_no_ratio() {
+        let value = |value: &str, run| (value.to_owned(), run);
+        let runs = [
+            value("A", lasting(Some(10.0))),
+            value("B", lasting(Some(20.0))),
+            value("A", broken(lasting(Some(1.0)))),
+            value("B", lasting(Some(20.0))),
+        ];
+        let found = options("X", &["A".to_owned(), "B".to_owned()], &runs);
+        assert_eq!(found.values[0].elapsed_s, [Some(10.0), None]);
+        assert_eq!(found.values[0].jobs_per_hour[1], None);
+        assert_eq!(found.values[0].jobs_failed, 1);
+        let ratio = &found.ratios[0];
+        assert_eq!((&ratio.rounds[..], ratio.rounds_left_out), (&[0.5][..], 1));
+        // Wrong outputs are no work either.
+        let mut wrong = lasting(Some(1.0));
+        wrong.jobs.push(JobResult {
+            exit: Some(0),
+            verified: Some(false),
+            ..JobResult::unknown("a")
+        });
+        let runs = [value("A", wrong), value("B", lasting(Some(2.0)))];
+        let found = options("X", &["A".to_owned(), "B".to_owned()], &runs);
+        assert_eq!(found.ratios[0].mean, None);
+    }
+
+    #[test]
+    fn what_failed_is_in_no_spread_and_no_knee() {
+        let failed = broken(run(900.0, "fail"));
+        let found = spread(&[run(90.0, "pass"), failed.clone(), run(110.0, "pass")]);
+        assert_eq!(found.runs_failed, 1);
+        assert_eq!(
+            found.mb_per_s.map(|all| (all.count, all.mean)),
+            Some((2, 100.0))
+        );
+        let one = spread(&[run(90.0, "pass"), failed.clone()]);
+        assert_eq!((one.runs_failed, one.mb_per_s), (1, None));
+        // The load at which jobs failed is not the one that storage likes best.
+        let runs = [
+            (1, run(300.0, "pass")),
+            (2, failed),
+            (4, run(590.0, "pass")),
+            (8, run(600.0, "pass")),
+        ];
+        let found = ladder(&runs);
+        assert_eq!(found.knee, Some(4));
+        assert_eq!(
+            (found.rungs[1].mb_per_s, found.rungs[1].jobs_failed),
+            (None, 1)
+        );
     }
 }
