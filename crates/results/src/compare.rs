@@ -1,17 +1,19 @@
 //! Runs side by side: ratios by job and of all jobs together, and what of them is noise.
 
 mod audits;
+mod repeat;
 mod shown;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use crate::growth::{Growth, growth, unlike};
-use crate::run::JobResult;
 use crate::statistics::ratio::{Finding, Ratio, ratio};
 use crate::subject::{Figures, Subject};
 use crate::table::Unit;
+
+use repeat::{Repeat, of_one_load, repeats};
 
 /// Jobs of papers, printed in whole seconds, have no ratio below this.
 const PAPER_REAL_S_MIN: f64 = 10.0;
@@ -106,60 +108,8 @@ pub fn compare(sides: &[Side]) -> Comparison {
         findings,
         method: METHOD,
     };
-    comparison.statements = shown::statements(&comparison);
+    comparison.statements = shown::statements(&comparison, sides);
     comparison
-}
-
-/// One measurement of a side: a run, or a batch of one.
-struct Repeat {
-    /// Elapsed time by job, a mean where a job ran on several nodes.
-    real_s: BTreeMap<String, f64>,
-    figures: Figures,
-}
-
-fn repeats(side: &Side) -> Vec<Repeat> {
-    side.runs.iter().flat_map(of_run).collect()
-}
-
-/// A run with several batches is as many measurements, of which only the jobs are known apart.
-fn of_run(run: &Subject) -> Vec<Repeat> {
-    let batches: BTreeSet<u32> = run.jobs.iter().map(|job| job.batch).collect();
-    if batches.len() < 2 {
-        return vec![Repeat {
-            real_s: real_by_job(&run.jobs),
-            figures: of_whole(&run.jobs, run.figures.clone()),
-        }];
-    }
-    let of_batch = |batch: u32| {
-        let jobs = run.jobs.iter().filter(|job| job.batch == batch);
-        let jobs: Vec<JobResult> = jobs.cloned().collect();
-        Repeat {
-            real_s: real_by_job(&jobs),
-            figures: of_whole(&jobs, Figures::of_jobs(&jobs)),
-        }
-    };
-    batches.into_iter().map(of_batch).collect()
-}
-
-/// Sums and rates, unless jobs ended before they had done their work, which is not to be fast.
-fn of_whole(jobs: &[JobResult], figures: Figures) -> Figures {
-    if jobs.iter().any(JobResult::has_failed) {
-        Figures::default()
-    } else {
-        figures
-    }
-}
-
-fn real_by_job(jobs: &[JobResult]) -> BTreeMap<String, f64> {
-    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    for job in jobs.iter().filter(|job| !job.has_failed()) {
-        let Some(real_s) = job.real_s else { continue };
-        let sum = sums.entry(job.name.clone()).or_default();
-        *sum = (sum.0 + real_s, sum.1 + 1.0);
-    }
-    sums.into_iter()
-        .map(|(name, (sum, count))| (name, sum / count))
-        .collect()
 }
 
 fn side_shown(side: &Side, repeats: &[Repeat]) -> SideShown {
@@ -203,7 +153,7 @@ fn jobs(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<Compared> {
                 *rough && figures.iter().any(|real_s| *real_s < PAPER_REAL_S_MIN)
             };
             let skip = figures.iter().zip(&rough).any(too_short);
-            compared(name, Unit::Seconds, Some(true), &figures, skip)
+            compared(name, Unit::Seconds, Some(true), &figures, |_| !skip)
         })
         .collect()
 }
@@ -213,10 +163,10 @@ fn compared(
     unit: Unit,
     less_is_better: Option<bool>,
     figures: &[Vec<f64>],
-    without_ratio: bool,
+    comparable: impl Fn(usize) -> bool,
 ) -> Compared {
     let base = figures.first().map_or(&[][..], Vec::as_slice);
-    let others = figures.iter().skip(1);
+    let others = figures.iter().enumerate().skip(1);
     Compared {
         name: name.to_owned(),
         unit,
@@ -226,7 +176,7 @@ fn compared(
             .map(|values| geometric_mean(values))
             .collect(),
         ratios: others
-            .map(|of| ratio(base, of).filter(|_| !without_ratio))
+            .map(|(side, of)| ratio(base, of).filter(|_| comparable(side)))
             .collect(),
     }
 }
@@ -290,6 +240,9 @@ const FIGURES: [Figure; 11] = [
     }),
 ];
 
+/// What figures that grow with the number of jobs begin with: they compare only over the same jobs.
+const SUM: &str = "Sum of";
+
 fn aggregate(all: &[Vec<Repeat>]) -> Vec<Compared> {
     let common = common(all);
     let of = |figure: &dyn Fn(&Repeat) -> Option<f64>| -> Vec<Vec<f64>> {
@@ -311,13 +264,15 @@ fn aggregate(all: &[Vec<Repeat>]) -> Vec<Compared> {
             Unit::Seconds,
             Some(true),
             &of(&sum),
-            false,
+            |_| true,
         ));
     }
+    let one_load: Vec<bool> = all.iter().map(|side| of_one_load(&all[0], side)).collect();
     for (name, unit, better, figure) in FIGURES {
         let figures = of(&|one: &Repeat| figure(&one.figures));
         if figures.iter().any(|values| !values.is_empty()) {
-            rows.push(compared(name, unit, better, &figures, false));
+            let comparable = |side: usize| !name.starts_with(SUM) || one_load[side];
+            rows.push(compared(name, unit, better, &figures, comparable));
         }
     }
     rows
@@ -382,8 +337,12 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers])
     }
     let nodes = |side: &Side| side.runs.first().and_then(|run| run.nodes);
     let same_nodes = sides.iter().all(|side| nodes(side) == nodes(&sides[0]));
-    if same_nodes && differ_in_jobs(all) {
-        found.push("the sides have different jobs, or some did not finish".to_owned());
+    if same_nodes && (differ_in_jobs(all) || !all.iter().all(|side| of_one_load(&all[0], side))) {
+        found.push(
+            "the sides have different jobs, or some did not finish: sums over all jobs are not \
+             compared"
+                .to_owned(),
+        );
     }
     let within = sides.iter().filter(|side| {
         let first = side.runs.first().map(|run| &run.configuration);

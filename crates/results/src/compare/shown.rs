@@ -4,10 +4,11 @@ use crate::statistics::ratio::{Finding, Ratio};
 use crate::table::{Cell, Column, Table, Unit};
 use crate::tables::{self, time_unit};
 
-use super::{Compared, Comparison};
+use super::{Compared, Comparison, SUM, Side};
 
 /// What it comes to.
-pub(super) fn statements(comparison: &Comparison) -> Vec<String> {
+pub(super) fn statements(comparison: &Comparison, sides: &[Side]) -> Vec<String> {
+    let suite = |side: usize| sides[side].runs.first().map(|run| &run.suite);
     let mut all: Vec<String> = Vec::new();
     all.extend(
         comparison
@@ -16,7 +17,7 @@ pub(super) fn statements(comparison: &Comparison) -> Vec<String> {
             .flat_map(|growth| growth.statements.clone()),
     );
     for (at, side) in comparison.sides.iter().enumerate().skip(1) {
-        all.extend(headline(comparison, at));
+        all.extend(headline(comparison, at, suite(at) == suite(0)));
         all.extend(jobs(comparison, at, &side.label));
     }
     if comparison.sides.iter().all(|side| side.repeats < 2) {
@@ -29,13 +30,14 @@ pub(super) fn statements(comparison: &Comparison) -> Vec<String> {
     all
 }
 
-/// The figure that says most: sum of run times in common, or of all.
-fn headline(comparison: &Comparison, side: usize) -> Option<String> {
-    let row = comparison
-        .aggregate
-        .iter()
-        .find(|row| row.name.starts_with("Sum of real times"))?;
-    let ratio = row.ratios.get(side - 1).copied().flatten()?;
+/// The figure that says most: sum of run times in common, or of all; of other numbers of jobs of one suite their mean.
+fn headline(comparison: &Comparison, side: usize, same_suite: bool) -> Option<String> {
+    let says_most = |row: &&Compared| {
+        row.name.starts_with("Sum of real times") || (same_suite && row.name == "Mean real time")
+    };
+    let mut rows = comparison.aggregate.iter().filter(says_most);
+    let (row, ratio) =
+        rows.find_map(|row| Some((row, row.ratios.get(side - 1).copied().flatten()?)))?;
     let label = &comparison.sides[side].label;
     let base = &comparison.sides[0].label;
     let word = match (ratio.finding(), row.less_is_better) {
@@ -118,6 +120,11 @@ impl Comparison {
             ),
             self.table("compare-jobs", "By job", "Job", &self.jobs),
         ];
+        if self.aggregate.iter().any(Compared::is_of_different_jobs) {
+            all[0].note(
+                "sums over all jobs have a ratio only where both sides ran the same jobs, as often",
+            );
+        }
         all.retain(|table| !table.rows.is_empty());
         for table in &mut all {
             table.note(format!(
@@ -205,6 +212,15 @@ impl Comparison {
             table.row(cells);
         }
         table
+    }
+}
+
+impl Compared {
+    /// A sum that a side has and that has no ratio.
+    fn is_of_different_jobs(&self) -> bool {
+        let others = self.values.iter().skip(1).zip(&self.ratios);
+        let mut without = others.filter(|(value, ratio)| value.is_some() && ratio.is_none());
+        self.name.starts_with(SUM) && self.values[0] > Some(0.0) && without.next().is_some()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::reference;
+use crate::run::JobResult;
 
 fn paper(id: &str) -> Side {
     Side {
@@ -167,4 +168,56 @@ fn jobs_that_failed_are_not_fast() {
     assert_eq!(find(&found.jobs, "j2").values, [Some(600.0), None]);
     let common = find(&found.aggregate, "Sum of real times, 1 jobs in common");
     assert!((common.ratios[0].unwrap().ratio - 1.0).abs() < 1e-12);
+}
+
+fn told(comparison: &Comparison) -> String {
+    let rows = comparison.aggregate.iter().map(|row| {
+        let ratios = row.ratios.iter().map(|ratio| {
+            let ratio = ratio.map(|ratio| format!("{:.2} {:?}", ratio.ratio, ratio.finding()));
+            ratio.unwrap_or_else(|| "-".to_owned())
+        });
+        format!("{}: {}", row.name, ratios.collect::<Vec<_>>().join(", "))
+    });
+    let notes = comparison.tables().swap_remove(0).notes;
+    let said = comparison.statements.iter().chain(&comparison.differences);
+    let said = said.chain(notes.first()).map(|text| format!("- {text}"));
+    rows.chain(said).collect::<Vec<_>>().join("\n")
+}
+
+/// Twice the jobs take twice the time of all of them, which is neither better nor worse.
+#[test]
+fn sums_over_other_jobs_are_not_compared() {
+    let on = |nodes: u32, real_s: f64| {
+        let run = |factor: f64| {
+            let names = ["x", "y", "x.2", "y.2"];
+            let times: Vec<(&str, f64)> = names
+                .into_iter()
+                .take(nodes as usize * 2)
+                .map(|name| (name, real_s * factor))
+                .collect();
+            let mut run = run("r", &times);
+            run.nodes = Some(nodes);
+            for job in &mut run.jobs {
+                (job.user_s, job.system_s) = (Some(10.0 * factor), Some(2.0 * factor));
+            }
+            run.figures = Figures::of_jobs(&run.jobs);
+            run
+        };
+        Side {
+            label: format!("{nodes} nodes"),
+            runs: [0.99, 1.0, 1.01].map(run).to_vec(),
+        }
+    };
+    insta::assert_snapshot!(told(&compare(&[on(1, 100.0), on(2, 50.0)])));
+    // The same of references, of which only the mean is printed.
+    insta::assert_snapshot!(told(&compare(&[
+        paper("isilon-f810"),
+        paper("isilon-f810-12")
+    ])));
+    // Some did not finish.
+    let mut cut = side("cut", &[&[("x", 100.0), ("y", 50.0)]]);
+    cut.runs[0].jobs[1].real_s = None;
+    cut.runs[0].figures = Figures::of_jobs(&cut.runs[0].jobs);
+    let whole = side("whole", &[&[("x", 100.0), ("y", 50.0)]]);
+    insta::assert_snapshot!(told(&compare(&[whole, cut])));
 }
