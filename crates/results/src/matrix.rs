@@ -71,7 +71,7 @@ pub struct Analysed {
     pub deviation: Option<f64>,
     /// True if drift from block to block was taken out.
     pub by_blocks: bool,
-    /// Each level against the first of its factor.
+    /// Each level against the first of its factor that was measured.
     pub effects: Vec<Effect>,
     /// Each pair of levels of two factors.
     pub interactions: Vec<Interaction>,

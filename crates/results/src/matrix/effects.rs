@@ -80,6 +80,17 @@ impl Cells {
         self.numbers.get(&self.levels(run)?).copied()
     }
 
+    /// The level of a factor (by place) that others are held against: the first that has a pair with another one in the
+    /// fit. Runs of the first as it was planned may all be lost. Without any pair the first that was planned.
+    pub(super) fn base(&self, fit: &Fit, factor: usize) -> usize {
+        let levels = 0..self.factors[factor].levels.len();
+        let has_pair = |level: &usize| {
+            let mut others = levels.clone().filter(|other| other != level);
+            others.any(|other| against(fit, self, factor, *level, other).0 > 0)
+        };
+        levels.clone().find(has_pair).unwrap_or(0)
+    }
+
     fn levels(&self, run: &Observation) -> Option<Vec<usize>> {
         let level = |factor: &Factor| {
             let name = run.levels.get(&factor.name)?;
@@ -139,16 +150,18 @@ fn mean(fit: &Fit, groups: &[Vec<usize>], weights: &[f64]) -> Option<Ratio> {
     fit.contrast(&all)
 }
 
-/// Each level against the first of its factor.
+/// Each level against the first of its factor that was measured.
 pub fn main(fit: &Fit, factors: &[Factor], cells: &Cells) -> Vec<Effect> {
     let mut found = Vec::new();
     for (place, factor) in factors.iter().enumerate() {
-        for (at, level) in factor.levels.iter().enumerate().skip(1) {
-            let (pairs, ratio) = against(fit, cells, place, at, 0);
+        let base = cells.base(fit, place);
+        let others = factor.levels.iter().enumerate();
+        for (at, level) in others.filter(|(at, _)| *at != base) {
+            let (pairs, ratio) = against(fit, cells, place, at, base);
             found.push(Effect {
                 factor: factor.name.clone(),
                 level: level.clone(),
-                against: factor.levels[0].clone(),
+                against: factor.levels[base].clone(),
                 pairs,
                 ratio,
             });
@@ -158,45 +171,58 @@ pub fn main(fit: &Fit, factors: &[Factor], cells: &Cells) -> Vec<Effect> {
 }
 
 /// Each level and its factor's first against each level of another factor and its first, where all four were
-/// measured.
+/// measured. First are those that others are held against.
 pub fn interactions(fit: &Fit, factors: &[Factor], cells: &Cells) -> Vec<Interaction> {
+    let bases: Vec<usize> = (0..factors.len())
+        .map(|place| cells.base(fit, place))
+        .collect();
+    let others = |place: usize| {
+        let levels = 0..factors[place].levels.len();
+        let base = bases[place];
+        levels.filter(move |level| *level != base)
+    };
     let mut found = Vec::new();
-    for (one, first) in factors.iter().enumerate() {
-        for (other, second) in factors.iter().enumerate().skip(one + 1) {
-            for level in 1..first.levels.len() {
-                for beside in 1..second.levels.len() {
-                    let wanted: [&[usize]; 4] =
-                        [&[level, beside], &[0, beside], &[level, 0], &[0, 0]];
-                    let squares = cells.matched(fit, &[one, other], &wanted);
-                    let of = |weights: [f64; 4]| mean(fit, &squares, &weights);
-                    let (Some(ratio), Some(at_level), Some(at_first)) = (
-                        of([1.0, -1.0, -1.0, 1.0]),
-                        of([1.0, -1.0, 0.0, 0.0]),
-                        of([0.0, 0.0, 1.0, -1.0]),
-                    ) else {
-                        continue;
-                    };
-                    let named = |factor: &Factor, level: usize| {
-                        let levels = &factor.levels;
-                        (
-                            factor.name.clone(),
-                            levels[level].clone(),
-                            levels[0].clone(),
-                        )
-                    };
-                    found.push(Interaction {
-                        one: named(first, level),
-                        other: named(second, beside),
-                        squares: squares.len(),
-                        at_level,
-                        at_first,
-                        ratio,
-                    });
+    for one in 0..factors.len() {
+        for other in one + 1..factors.len() {
+            for level in others(one) {
+                for beside in others(other) {
+                    let of_one = (one, level, bases[one]);
+                    let of_other = (other, beside, bases[other]);
+                    found.extend(interaction(fit, factors, cells, [of_one, of_other]));
                 }
             }
         }
     }
     found
+}
+
+/// Of two factors, each with a level and the one that it is held against; `None` without four such cells.
+fn interaction(
+    fit: &Fit,
+    factors: &[Factor],
+    cells: &Cells,
+    [(one, level, first), (other, beside, without)]: [(usize, usize, usize); 2],
+) -> Option<Interaction> {
+    let wanted: [&[usize]; 4] = [
+        &[level, beside],
+        &[first, beside],
+        &[level, without],
+        &[first, without],
+    ];
+    let squares = cells.matched(fit, &[one, other], &wanted);
+    let of = |weights: [f64; 4]| mean(fit, &squares, &weights);
+    let named = |place: usize, level: usize, base: usize| {
+        let Factor { name, levels } = &factors[place];
+        (name.clone(), levels[level].clone(), levels[base].clone())
+    };
+    Some(Interaction {
+        one: named(one, level, first),
+        other: named(other, beside, without),
+        squares: squares.len(),
+        at_level: of([1.0, -1.0, 0.0, 0.0])?,
+        at_first: of([0.0, 0.0, 1.0, -1.0])?,
+        ratio: of([1.0, -1.0, -1.0, 1.0])?,
+    })
 }
 
 /// Each block but the first over the first; none without block effects.

@@ -47,17 +47,18 @@ pub fn sentences(all: &Analysed, fit: &Fit, factors: &[Factor], cells: &Cells) -
 fn of_factor(all: &Analysed, fit: &Fit, (place, factor): (usize, &Factor), cells: &Cells) -> Said {
     let name = capital(&factor.name);
     let over = |level: usize, other: usize| against(fit, cells, place, level, other).1;
+    let base = cells.base(fit, place);
     let fastest = (0..factor.levels.len())
         .filter_map(|level| {
-            let ratio = if level == 0 {
+            let ratio = if level == base {
                 Some(1.0)
             } else {
-                over(level, 0).map(|ratio| ratio.ratio)
+                over(level, base).map(|ratio| ratio.ratio)
             };
             Some((level, ratio?))
         })
         .min_by(|left, right| left.1.total_cmp(&right.1))
-        .map_or(0, |(level, _)| level);
+        .map_or(base, |(level, _)| level);
     let others: Vec<(usize, Option<Ratio>)> = (0..factor.levels.len())
         .filter(|level| *level != fastest)
         .map(|level| (level, over(level, fastest)))

@@ -116,6 +116,10 @@ fn cells(analysis: &Analysis) -> Table {
     table
 }
 
+/// Factor, level, and the level that it is held against: a figure may have been measured at levels where another was
+/// not, and then has another first one.
+type Contrast<'a> = (&'a str, &'a str, &'a str);
+
 fn effects(analysis: &Analysis) -> Table {
     let columns = [
         ("Factor", Unit::Text),
@@ -130,20 +134,23 @@ fn effects(analysis: &Analysis) -> Table {
         ("System", Unit::Text),
     ];
     let mut table = Table::new("matrix-effects", "Main effects", &columns);
-    let of = |response: Response| -> BTreeMap<(&str, &str), &Effect> {
+    let of = |response: Response| -> BTreeMap<Contrast<'_>, &Effect> {
         let found = analysis
             .responses
             .iter()
             .find(|all| all.response == response);
         let effects = found.iter().flat_map(|all| &all.effects);
         effects
-            .map(|one| ((&*one.factor, &*one.level), one))
+            .map(|one| ((&*one.factor, &*one.level, &*one.against), one))
             .collect()
     };
     let [wall, system] = Response::ALL.map(of);
     for factor in &analysis.factors {
-        for level in factor.levels.iter().skip(1) {
-            let key = (&*factor.name, &**level);
+        let pairs = factor.levels.iter().flat_map(|level| {
+            let others = factor.levels.iter();
+            others.map(move |against| (&*factor.name, &**level, &**against))
+        });
+        for key in pairs {
             let (wall, system) = (wall.get(&key), system.get(&key));
             let Some(either) = wall.or(system) else {
                 continue;
@@ -151,7 +158,7 @@ fn effects(analysis: &Analysis) -> Table {
             let mut row = vec![
                 Cell::text(key.0),
                 Cell::text(key.1),
-                Cell::text(&either.against),
+                Cell::text(key.2),
                 Cell::count(either.pairs as u64),
             ];
             row.extend(ratio(wall.and_then(|one| one.ratio)));

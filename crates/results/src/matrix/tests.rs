@@ -200,3 +200,35 @@ fn runs_of_other_places_are_compared_by_their_labels() {
         wall.ranking
     );
 }
+
+/// Every run of the first level failed, as where a host does not have it.
+#[test]
+fn a_first_level_that_is_lost_leaves_the_others_comparable() {
+    let mut lost = series(|_, _, _| true);
+    lost.factors[0].levels.insert(0, "gfs2".to_owned());
+    let (with, without) = (analyse(lost), analyse(series(|_, _, _| true)));
+    let (with, without) = (&with.responses[0], &without.responses[0]);
+    let effect = with.effects.iter().find(|one| one.level == "xfs").unwrap();
+    assert_eq!((&*effect.against, effect.pairs), ("ext4", 2));
+    assert_eq!(effect.ratio, without.effects[0].ratio);
+    assert_eq!(with.interactions, without.interactions);
+    insta::assert_snapshot!(with.ranking.join("\n"));
+}
+
+/// One that was measured where no other was is no base either.
+#[test]
+fn a_first_level_without_a_pair_leaves_the_others_comparable() {
+    let mut alone = series(|_, _, _| true);
+    alone.factors[0].levels.insert(0, "gfs2".to_owned());
+    alone.factors[1].levels.push("madvise".to_owned());
+    alone.runs.push(observation("gfs2", "madvise", 1, 80.0));
+    let found = analyse(alone);
+    insta::assert_snapshot!(found.responses[0].ranking.join("\n"));
+    let tables = tables::all(&found);
+    let table = tables.iter().find(|table| table.id == "matrix-effects");
+    let texts = table.unwrap().rows.iter().map(|row| {
+        let cells = row.cells[..4].iter().map(|cell| format!("{cell:?}"));
+        cells.collect::<Vec<_>>().join(" ")
+    });
+    insta::assert_snapshot!(texts.collect::<Vec<_>>().join("\n"));
+}
