@@ -13,7 +13,7 @@ use crate::statistics::ratio::{Finding, Ratio, ratio};
 use crate::subject::{Figures, Subject};
 use crate::table::Unit;
 
-use repeat::{Repeat, of_one_load, repeats};
+use repeat::{Repeat, cautions, of_one_load, repeats};
 
 /// Jobs of papers, printed in whole seconds, have no ratio below this.
 const PAPER_REAL_S_MIN: f64 = 10.0;
@@ -65,7 +65,7 @@ pub struct SideShown {
     /// Document of a reference run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// How often it was measured.
+    /// How often it was measured: its runs.
     pub repeats: usize,
 }
 
@@ -93,6 +93,7 @@ pub fn compare(sides: &[Side]) -> Comparison {
     let findings = audits::differing(sides);
     let runs: Vec<Subject> = sides.iter().flat_map(|side| side.runs.clone()).collect();
     let mut differences = differences(sides, &all, &findings);
+    differences.extend(cautions(sides, &all));
     differences.extend(unlike(&runs));
     let mut comparison = Comparison {
         growth: growth(&runs),

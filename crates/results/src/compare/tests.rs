@@ -125,17 +125,62 @@ fn repeats_tell_noise_from_difference() {
     );
 }
 
-#[test]
-fn batches_of_a_run_are_repeats() {
-    let mut run = run("a", &[("x", 100.0), ("x", 102.0)]);
-    run.jobs[1].batch = 2;
-    let base = Side {
-        label: "a".to_owned(),
-        runs: vec![run],
+/// A run whose batches took so long, cold at first.
+fn batches(label: &str, runs: &[&[f64]]) -> Side {
+    let of = |seconds: &&[f64]| {
+        let times: Vec<(&str, f64)> = seconds.iter().map(|real_s| ("x", *real_s)).collect();
+        let mut run = run(label, &times);
+        for (job, batch) in run.jobs.iter_mut().zip(1..) {
+            (job.batch, job.exit) = (batch, Some(0));
+        }
+        run.figures.elapsed_s = Some(seconds.iter().sum());
+        run.configuration
+            .insert("cold".to_owned(), "true".to_owned());
+        run
     };
-    let found = compare(&[base, side("b", &[&[("x", 101.0)]])]);
-    assert_eq!(found.sides[0].repeats, 2);
-    assert_eq!(find(&found.jobs, "x").finding(1), Some(Finding::Noise));
+    Side {
+        label: label.to_owned(),
+        runs: runs.iter().map(of).collect(),
+    }
+}
+
+/// Three equal batches on each side say nothing of how much two runs differ.
+#[test]
+fn batches_of_a_run_are_one_measurement() {
+    let one = |label: &str, real_s: f64| batches(label, &[&[90.0, real_s, real_s, real_s]]);
+    let found = compare(&[one("a", 50.0), one("b", 52.0)]);
+    let repeats: Vec<usize> = found.sides.iter().map(|side| side.repeats).collect();
+    assert_eq!(repeats, [1, 1]);
+    let job = find(&found.jobs, "x");
+    assert_eq!(job.values, [Some(50.0), Some(52.0)], "the first began cold");
+    assert_eq!(job.finding(1), Some(Finding::Unknown));
+    insta::assert_snapshot!(told(&found));
+    // Several runs of several batches are repeats.
+    let several = |label: &str, real_s: f64| {
+        let first = [90.0, real_s - 1.0, real_s - 1.0];
+        batches(
+            label,
+            &[&first, &[90.0, real_s, real_s], &[95.0, real_s + 1.0]],
+        )
+    };
+    let found = compare(&[several("a", 50.0), several("b", 80.0)]);
+    assert_eq!(find(&found.jobs, "x").finding(1), Some(Finding::More));
+    // A cold start beside warm batches.
+    insta::assert_snapshot!(told(&compare(&[
+        batches("cold", &[&[90.0]]),
+        one("warm", 50.0)
+    ])));
+}
+
+/// A batch that was cut short, or in which a job failed, is left out; if no later one is whole, the first counts.
+#[test]
+fn batches_that_were_cut_short_are_left_out() {
+    let mut cut = batches("a", &[&[90.0, 50.0, 1.0]]);
+    cut.runs[0].jobs[2].exit = Some(2);
+    let mut first = batches("b", &[&[90.0, 1.0]]);
+    first.runs[0].jobs[1].exit = None;
+    let found = compare(&[cut, first]);
+    assert_eq!(find(&found.jobs, "x").values, [Some(50.0), Some(90.0)]);
 }
 
 #[test]
@@ -178,7 +223,9 @@ fn told(comparison: &Comparison) -> String {
         });
         format!("{}: {}", row.name, ratios.collect::<Vec<_>>().join(", "))
     });
-    let notes = comparison.tables().swap_remove(0).notes;
+    let tables = comparison.tables().into_iter();
+    let mut of_all = tables.filter(|table| table.id == "compare-aggregate");
+    let notes = of_all.next().map_or_else(Vec::new, |table| table.notes);
     let said = comparison.statements.iter().chain(&comparison.differences);
     let said = said.chain(notes.first()).map(|text| format!("- {text}"));
     rows.chain(said).collect::<Vec<_>>().join("\n")
