@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use results::run::RunResult;
 use results::series::{Ladder, Options, spread};
-use results::statistics::summarize;
+use results::statistics::{Summary, summarize};
 
 use crate::terminal::figure;
 
@@ -67,19 +67,23 @@ pub fn repeated(runs: &[RunResult]) -> String {
                 "not known: fewer than two runs in which all jobs ended well".to_owned()
             }
             None => "not known: a run has no such figure".to_owned(),
-            Some(all) => format!(
-                "mean {:.2}, standard deviation {:.2} ({:.1} %), from {:.2} to {:.2}",
-                all.mean,
-                all.deviation,
-                100.0 * all.deviation / all.mean,
-                all.min,
-                all.max
-            ),
+            Some(all) => spread_of(&all),
         };
         let _ = writeln!(out, "  {name:<33} {text}");
     }
     out.push_str("  `gristmill compare` with their directories compares them job by job\n");
     out
+}
+
+fn spread_of(all: &Summary) -> String {
+    let deviation = all.sample_deviation().map_or(String::new(), |deviation| {
+        let percent = 100.0 * deviation / all.mean;
+        format!(", sample standard deviation {deviation:.2} ({percent:.1} %)")
+    });
+    format!(
+        "mean {:.2}{deviation}, from {:.2} to {:.2}",
+        all.mean, all.min, all.max
+    )
 }
 
 /// Values of an option.

@@ -42,6 +42,15 @@ pub fn summarize(values: &[f64]) -> Option<Summary> {
     })
 }
 
+impl Summary {
+    /// Sample standard deviation (divided by n - 1): how far others of the kind may differ, where the figures are a
+    /// few of them. `None` of a single figure.
+    pub fn sample_deviation(&self) -> Option<f64> {
+        let count = self.count as f64;
+        (self.count > 1).then(|| self.deviation * (count / (count - 1.0)).sqrt())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +63,9 @@ mod tests {
         assert!((summary.median - 4.5).abs() < 1e-12);
         assert_eq!((summary.min, summary.max, summary.count), (2.0, 9.0, 8));
         assert_eq!(summarize(&[]), None);
+        // Worked by hand: 32 over 7.
+        let sample = summary.sample_deviation().unwrap();
+        assert!((sample - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+        assert_eq!(summarize(&[3.0]).unwrap().sample_deviation(), None);
     }
 }
