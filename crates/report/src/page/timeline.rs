@@ -7,7 +7,7 @@ use results::sample::Sample;
 use serde::Serialize;
 
 use super::Run;
-use super::number::clock;
+use super::number::{clock, rounded_to_ms};
 
 /// What stands on the axis.
 #[derive(Debug, Serialize)]
@@ -82,7 +82,7 @@ impl Timeline {
                     EventKind::Mark if !detail.is_empty() => (detail.clone(), String::new()),
                     _ => (what.clone(), detail.clone()),
                 };
-                let at_s = super::number::rounded(at_s);
+                let at_s = rounded_to_ms(at_s);
                 marks.push(Mark { at_s, name, detail });
             }
             let at = clock(at_s);

@@ -152,6 +152,21 @@ fn charts_of_two_nodes_reach_to_the_end_of_the_last() {
     });
 }
 
+/// A mark of the second day stands where it was made, and not at the next hundred seconds.
+#[test]
+fn marks_stand_where_they_were_made() {
+    let mut run = synthetic::run(3, 60);
+    for event in &mut run.events {
+        match event.event {
+            EventKind::Mark => event.at_s = 10.0 + 123_456.789_4,
+            EventKind::Flushed => event.at_s = 200_000.0,
+            _ => {}
+        }
+    }
+    let text = page::run(&run);
+    assert!(text.contains(r#"{"at_s":123456.789,"name":"Node 3"#));
+}
+
 /// A job of the second batch has steps of its own, though it has the name of the first's.
 #[test]
 fn each_batch_shows_its_own_steps() {
