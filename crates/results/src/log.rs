@@ -55,8 +55,8 @@ pub struct Summary {
     pub warnings: u64,
     /// Lines that begin with ERROR, but for the one that says on which pages errors were printed.
     pub errors: u64,
-    /// Whether the session's end is in the log, of several that of each. Absent for a log that has neither the begin nor the end
-    /// of a session, as those of Enterprise Guide and Studio have not.
+    /// Whether the session's end is in the log, of several that of each. Absent for a log that has neither the
+    /// begin nor the end of a session, as those of Enterprise Guide and Studio have not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
     /// What SAS used before the first step.

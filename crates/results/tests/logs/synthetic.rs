@@ -251,8 +251,8 @@ fn session(step_s: f64, end_s: Option<f64>) -> String {
             "NOTE: {what}:\n      real time           {real_s:.2} seconds\n      cpu time            0.10 seconds\n\n"
         )
     };
-    let begin = "NOTE: SAS (r) Proprietary Software 9.4 (TS1M8)\nNOTE: This session is executing on the Linux 5.14.0 (LIN \
-                 X64) platform.\n";
+    let begin = "NOTE: SAS (r) Proprietary Software 9.4 (TS1M8)\n\
+                 NOTE: This session is executing on the Linux 5.14.0 (LIN X64) platform.\n";
     let step = accounting("PROCEDURE SORT used (Total process time)", step_s);
     let end = end_s.map(|end_s| accounting("The SAS System used", end_s));
     [begin, &step, end.as_deref().unwrap_or_default()].concat()
