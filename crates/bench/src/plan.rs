@@ -965,4 +965,25 @@ pub(crate) mod tests {
             assert!(message.contains(part), "{message}");
         }
     }
+
+    #[test]
+    fn another_seed_renews_every_data_set() {
+        let seeds = |seed: u64| {
+            let request = Request {
+                seed,
+                parameters: BTreeMap::from([("jobs".to_owned(), 8)]),
+                ..request(Scale::Demonstration)
+            };
+            let plan = plan(&builtin("large-sorts").unwrap(), &request, &host(100)).unwrap();
+            let seeds = plan.datasets.iter().map(|set| set.seed);
+            seeds.collect::<std::collections::BTreeSet<u64>>()
+        };
+        assert_eq!(seeds(1), (2..10).collect());
+        for other in 2..20 {
+            assert_eq!(
+                (seeds(other).len(), seeds(other).is_disjoint(&seeds(1))),
+                (8, true)
+            );
+        }
+    }
 }

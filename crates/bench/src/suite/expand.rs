@@ -118,6 +118,13 @@ fn rows(dataset: &Dataset, choice: &Choice, row_bytes: u64) -> u64 {
     rounded(at_1 * choice.scale).max(dataset.rows_min.unwrap_or(1))
 }
 
+/// The seed of a data set of a suite. Those of another seed of the run are all others: with sums of both the second
+/// data set of one seed would be the first of the next.
+fn seed_of(run: u64, dataset: u64) -> u64 {
+    let apart = run.wrapping_sub(1).wrapping_mul(1 << 20);
+    dataset.wrapping_add(1).wrapping_add(apart)
+}
+
 impl Expanded {
     fn wrong(&mut self, span: Range<usize>, message: impl Into<String>) {
         self.wrong.push(Wrong::new(span, message));
@@ -183,7 +190,7 @@ impl Expanded {
                         name,
                         entry,
                         recipe: (dataset.recipe.get_ref().clone(), text.clone()),
-                        seed: choice.seed.wrapping_add(dataset.seed.unwrap_or(position)),
+                        seed: seed_of(choice.seed, dataset.seed.unwrap_or(position)),
                         replica: 0,
                         lane: 1,
                         rows: rows(dataset, choice, row_bytes),
