@@ -159,15 +159,12 @@ impl Stage {
 
     /// Where the data of a batch are: each of those side by side has all of its own.
     pub fn of_lane(&self, lane: u32) -> PathBuf {
-        match lane {
-            0 | 1 => self.directory.clone(),
-            later => self.directory.join(format!("lane{later}")),
-        }
+        self.directory.join(folder(lane))
     }
 
     /// The file of staged data.
     pub fn path(&self, dataset: &PlannedDataset) -> PathBuf {
-        self.of_lane(dataset.lane).join(file_name(dataset))
+        self.directory.join(inside(dataset))
     }
 
     /// What is known of a staged data set of a batch.
@@ -378,6 +375,19 @@ fn lane_of(key: &str) -> u32 {
         .strip_prefix("lane")
         .and_then(|rest| rest.split_once('/'));
     lane.and_then(|(lane, _)| lane.parse().ok()).unwrap_or(1)
+}
+
+/// The folder of a batch within the stage.
+fn folder(lane: u32) -> PathBuf {
+    match lane {
+        0 | 1 => PathBuf::new(),
+        later => PathBuf::from(format!("lane{later}")),
+    }
+}
+
+/// The file of a data set within the stage.
+pub(crate) fn inside(dataset: &PlannedDataset) -> PathBuf {
+    folder(dataset.lane).join(file_name(dataset))
 }
 
 fn file_name(dataset: &PlannedDataset) -> String {

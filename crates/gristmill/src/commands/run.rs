@@ -512,32 +512,42 @@ fn shared_kind(directory: &Path) -> Result<Option<&'static str>> {
 /// Free space per file system, with what the run will put on each.
 fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>> {
     let mut found: Vec<(u64, FreeSpace)> = Vec::new();
-    // What is staged already is kept or replaced: its bytes count as free.
     let stage = directories.data.join(format!("gristmill-{suite}"));
-    let staged = marker::files(&stage).context("failed to look at what is staged")?;
-    let staged = staged.iter().map(|(_, bytes)| bytes).sum();
+    let files = marker::files(&stage).context("failed to look at what is staged")?;
+    let inside = |(path, bytes): (PathBuf, u64)| {
+        let path = path.strip_prefix(&stage).map(Path::to_owned);
+        Some((path.ok()?, bytes))
+    };
+    let staged: Vec<(PathBuf, u64)> = files.into_iter().filter_map(inside).collect();
     let uses = [
-        (&directories.data, Use::Data, staged),
-        (&directories.util, Use::Util, 0),
-        (&directories.output, Use::Output, 0),
-        (&directories.work, Use::Work, 0),
-        (&directories.runs, Use::Runs, 0),
+        // The first: what is staged is its.
+        (&directories.data, Use::Data),
+        (&directories.util, Use::Util),
+        (&directories.output, Use::Output),
+        (&directories.work, Use::Work),
+        (&directories.runs, Use::Runs),
     ];
-    for (directory, what, staged) in uses {
+    for (directory, what) in uses {
         let there = existing(directory);
         let explain = || format!("failed to find the free space at {}", there.display());
         let device = rustix::fs::stat(there).with_context(explain)?.st_dev;
         if let Some((_, space)) = found.iter_mut().find(|(known, _)| *known == device) {
             space.uses.push(what);
-            space.free.0 += staged;
             continue;
         }
         let answer = rustix::fs::statvfs(there).with_context(explain)?;
+        let staged = if what == Use::Data {
+            staged.clone()
+        } else {
+            Vec::new()
+        };
+        let held: u64 = staged.iter().map(|(_, bytes)| bytes).sum();
         found.push((
             device,
             FreeSpace {
                 directory: directory.display().to_string(),
-                free: Bytes(answer.f_bavail * answer.f_frsize + staged),
+                free: Bytes(answer.f_bavail * answer.f_frsize + held),
+                staged,
                 uses: vec![what],
                 shared: shared_kind(there)?.map(str::to_owned),
             },
