@@ -129,12 +129,19 @@ fn is_named_as_test(directory: &Path) -> bool {
         .any(|begin| name.starts_with(begin))
 }
 
-/// True if a run holds the folder right now.
+/// True if a run holds the folder right now, or may: of another user's that nobody else may open it is not known.
 pub fn is_in_use(directory: &Path) -> bool {
-    let Ok(file) = OpenOptions::new().write(true).open(directory.join(MARKER)) else {
-        return false;
+    let marker = directory.join(MARKER);
+    let opened = OpenOptions::new().write(true).open(&marker);
+    let opened = match opened {
+        // A lock can be tried on a file that may only be read, too.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(&marker),
+        other => other,
     };
-    file.try_lock().is_err_and(|refused| is_held(&refused))
+    match opened {
+        Ok(file) => file.try_lock().is_err_and(|refused| is_held(&refused)),
+        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+    }
 }
 
 /// Files below a folder with their lengths, links not followed. What vanishes meanwhile is passed

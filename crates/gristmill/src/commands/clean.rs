@@ -1,5 +1,7 @@
 //! `gristmill clean`: lists what Gristmill staged or left below a directory; removes it with `--yes`.
 
+use std::io::ErrorKind;
+
 use anyhow::{Context, Result};
 use base::units::Bytes;
 use bench::clean::{self, Found};
@@ -26,19 +28,22 @@ struct Line<'a> {
 pub fn run(args: &CleanArgs) -> Result<Exit> {
     let found = clean::find(&args.directory, &host_name())
         .with_context(|| format!("failed to look below {}", args.directory.display()))?;
-    let mut total = 0;
-    for one in &found {
-        let stays =
-            one.in_use || (args.keep_runs && matches!(one.holds, Holds::Run | Holds::Matrix));
-        let removed = args.yes && !stays;
-        if removed {
-            clean::remove(one)
-                .with_context(|| format!("failed to remove {}", one.path.display()))?;
+    let (mut total, mut folders) = (0, 0);
+    for mut one in found {
+        let kept = args.keep_runs && matches!(one.holds, Holds::Run | Holds::Matrix);
+        let mut removed = args.yes && !kept && !one.in_use;
+        if removed && let Err(error) = clean::remove(&one) {
+            if error.kind() != ErrorKind::ResourceBusy {
+                let what = format!("failed to remove {}", one.path.display());
+                return Err(error).context(what);
+            }
+            // Taken into use since it was looked at.
+            (one.in_use, removed) = (true, false);
         }
-        if !stays {
-            total += one.bytes;
+        if !kept && !one.in_use {
+            (total, folders) = (total + one.bytes, folders + 1);
         }
-        tell(args, one, removed)?;
+        tell(args, &one, removed)?;
     }
     if !args.json {
         let what = if args.yes {
@@ -46,11 +51,7 @@ pub fn run(args: &CleanArgs) -> Result<Exit> {
         } else {
             "would be removed; --yes removes it"
         };
-        ui::say(&format!(
-            "{} in {} folders {what}",
-            Bytes(total),
-            found.len()
-        ));
+        ui::say(&format!("{} in {folders} folders {what}", Bytes(total)));
     }
     Ok(Exit::Good)
 }
