@@ -9,8 +9,9 @@ mod verification;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -484,6 +485,7 @@ impl Run<'_> {
         });
         let done = match done {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
+            Err(_) if self.stopped() => return Ok(false),
             other => other.map_err(failed("stage the input data"))?,
         };
         let detail = format!(
@@ -859,6 +861,9 @@ impl Run<'_> {
         let output = child.output().map_err(explain)?;
         let log_path = folder.join(format!("{name}.log"));
         if !output.status.success() {
+            if self.is_stopping(output.status) {
+                return Err(format!("{}: interrupted", path.display()));
+            }
             let said = || {
                 String::from_utf8_lossy(&output.stderr)
                     .trim_end()
@@ -882,6 +887,19 @@ impl Run<'_> {
             })
             .next_back();
         Ok(Executed { log, written })
+    }
+
+    /// Whether a process ended since the run is to end: a terminal's signal reaches all of them, and this one perhaps
+    /// a moment later.
+    fn is_stopping(&self, ended: ExitStatus) -> bool {
+        let by_signal = ended.signal().is_some() || ended.code().is_some_and(|code| code > 128);
+        for _ in 0..20 {
+            if self.stopped() || !by_signal {
+                break;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        self.stopped()
     }
 
     /// Makes simple indexes of a staged data set, as PROC DATASETS does.
