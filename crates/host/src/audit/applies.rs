@@ -66,7 +66,7 @@ pub(crate) fn host(rule: &Rule, facts: &Facts, site: &Site) -> Answer {
         .and(|| {
             let all = rule.when.iter();
             all.fold(Answer::Yes, |answer, check| {
-                answer.and(|| condition(check, facts))
+                answer.and(|| condition(check, &keys(&check.fact, facts), facts))
             })
         })
 }
@@ -170,25 +170,22 @@ fn path_roles(rule: &Rule, facts: &Facts) -> Answer {
     }
 }
 
-/// Whether a condition holds for the host: for one subject at least.
-fn condition(check: &Check, facts: &Facts) -> Answer {
-    let values: Vec<&Value> = keys(&check.fact, facts)
-        .iter()
-        .filter_map(|key| facts.running(key))
-        .collect();
-    if check.op == Op::Empty && values.is_empty() {
-        return Answer::Yes;
-    }
-    if values.is_empty() && check.fact.contains('[') {
-        return Answer::No(format!("{} is not there", check.fact));
-    }
+/// Whether a condition holds for one of these settings at least.
+fn condition(check: &Check, keys: &[Key], facts: &Facts) -> Answer {
+    let name = match keys {
+        [key] => key.to_string(),
+        _ => check.fact.clone(),
+    };
+    let values: Vec<&Value> = keys.iter().filter_map(|key| facts.running(key)).collect();
     if values.is_empty() {
         return match check.absent {
+            _ if check.op == Op::Empty => Answer::Yes,
             Some(Absent::Pass) => Answer::Yes,
             Some(Absent::NotApplicable | Absent::Fail) => {
-                Answer::No(format!("{} is not there", check.fact))
+                Answer::No(format!("{name} is not there"))
             }
-            None => Answer::Unknown(format!("{} is not known", check.fact)),
+            None if check.fact.contains('[') => Answer::No(format!("{name} is not there")),
+            None => Answer::Unknown(format!("{name} is not known")),
         };
     }
     if values
@@ -199,11 +196,21 @@ fn condition(check: &Check, facts: &Facts) -> Answer {
     }
     let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
     Answer::No(format!(
-        "{} is {}, not {}",
-        check.fact,
+        "{name} is {}, not {}",
         shown.join(", "),
         compare::expected(check)
     ))
+}
+
+/// Conditions on the class of what is judged must hold for the subject itself.
+fn conditions(rule: &Rule, class: &str, subject: &str, facts: &Facts) -> Answer {
+    let of_class = format!("{class}[].");
+    rule.when.iter().fold(Answer::Yes, |answer, check| {
+        answer.and(|| match check.fact.strip_prefix(&of_class) {
+            Some(name) => condition(check, &[Key::of(class, subject, name)], facts),
+            None => Answer::Yes,
+        })
+    })
 }
 
 /// Keys that a fact of a rule names: one, or one for each subject that fits.
@@ -284,6 +291,7 @@ pub(crate) fn subject(rule: &Rule, key: &Key, facts: &Facts) -> (Answer, bool) {
             }
         });
     }
+    let answer = answer.and(|| conditions(rule, class, subject, facts));
     (answer, presumed)
 }
 

@@ -1,5 +1,6 @@
 //! Values of facts.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,20 @@ pub fn amount(text: &str) -> Option<f64> {
     Some(number * factor)
 }
 
+/// Versions by their numbers: 8.10 comes after 8.9, 3.10.0-957.27.2 after 3.10.0-957.
+pub(crate) fn versions(left: &str, right: &str) -> Ordering {
+    let numbers = |text: &str| -> Vec<u64> {
+        // What follows the numbers, as `.el8.x86_64`, says nothing.
+        let end = text.find(".el").unwrap_or(text.len());
+        text[..end]
+            .split(|letter: char| !letter.is_ascii_digit())
+            .filter(|part| !part.is_empty())
+            .map(|part| part.parse().unwrap_or(u64::MAX))
+            .collect()
+    };
+    numbers(left).cmp(&numbers(right))
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -138,5 +153,18 @@ mod tests {
         assert_eq!(of("999G").map(|bytes| bytes > 4e9), Some(true));
         assert_eq!(of("256 sectors"), None);
         assert_eq!(of("auto"), None);
+    }
+
+    #[test]
+    fn versions_are_compared_by_numbers() {
+        assert_eq!(versions("8.10", "8.9"), Ordering::Greater);
+        assert_eq!(
+            versions("3.10.0-957.el7.x86_64", "3.10.0-957.27.2"),
+            Ordering::Less
+        );
+        assert_eq!(
+            versions("4.18.0-80.11.2.el8_0.x86_64", "4.19"),
+            Ordering::Less
+        );
     }
 }

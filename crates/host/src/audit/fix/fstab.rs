@@ -109,7 +109,10 @@ pub(super) fn patch(fstab: &str, changes: &[Change]) -> Option<String> {
 fn changed(line: &str, changes: &[&Change]) -> Option<String> {
     let options = line.split_whitespace().nth(3)?;
     let mut all: Vec<String> = options.split(',').map(str::to_owned).collect();
-    for change in changes {
+    let kerberos = all.iter().any(|option| option.starts_with("sec=krb5"));
+    // What is mounted now may have been mounted by another line.
+    let fits = |change: &&&Change| !(kerberos && change.rule == "NFS-102");
+    for change in changes.iter().filter(fits) {
         all.retain(|option| {
             let name = option.split('=').next().unwrap_or(option);
             !change.without.contains(&name)
@@ -167,5 +170,7 @@ mod tests {
              +# FS-007\n+/dev/c /c xfs defaults 0 0\n"
         );
         assert_eq!(patch(fstab, &changes[3..]), None);
+        let several = [change("NFS-102", "/k")];
+        assert_eq!(patch("srv:/k /k nfs4 sec=krb5p 0 0\n", &several), None);
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::facts::collect::Given;
+use crate::facts::value::versions;
 use crate::facts::{Facts, Key, Value, boot};
 
 pub(super) fn derive(facts: &mut Facts, given: &Given) {
     release(facts);
+    several_connections(facts);
     virtualisation(facts);
     cores(facts);
     per_processor(facts);
@@ -50,6 +52,23 @@ fn release(facts: &mut Facts) {
     facts.run(Key::plain("os", "release"), format!("{id}{major}"), from);
     // Always a text: 8.10 comes after 8.9.
     facts.run(Key::plain("os", "release_version"), version, from);
+}
+
+/// Whether NFS takes `nconnect`: Linux 5.3, and RHEL 8 since 8.3 (4.18.0-240). A kernel that does not know it
+/// refuses the mount. Source: nfs(5); notes N1 and N3 of the rules.
+fn several_connections(facts: &mut Facts) {
+    let kernel = text(facts, "os", "kernel");
+    if kernel.is_empty() {
+        return;
+    }
+    let since = |than: &str| versions(&kernel, than).is_ge();
+    let ported = kernel.contains(".el8") && since("4.18.0-240");
+    let known = if ported || since("5.3") { "yes" } else { "no" };
+    facts.run(
+        Key::plain("os", "knows_nconnect"),
+        known,
+        "the kernel's version",
+    );
 }
 
 fn virtualisation(facts: &mut Facts) {

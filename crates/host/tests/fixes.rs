@@ -1,0 +1,96 @@
+//! What is written for a small host: each test has only the files that its rules look at.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use host::audit::catalogue::Catalogue;
+use host::audit::{Finding, Outcome, Site, fix, judge};
+use host::facts::Root;
+use host::facts::collect::{Given, collect};
+
+fn write(base: &Path, path: &str, text: &str) {
+    let path = base.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// What was said of a host.
+struct Audited {
+    findings: Vec<Finding>,
+    files: BTreeMap<String, String>,
+}
+
+impl Audited {
+    /// The result of a rule on a subject, or on the host.
+    fn result(&self, id: &str, subject: Option<&str>) -> Outcome {
+        let mut of = self.findings.iter().filter(|finding| finding.id == id);
+        let found = of.clone().find(|one| one.subject.as_deref() == subject);
+        let found = found.or_else(|| of.next()).unwrap();
+        found.result
+    }
+
+    fn file(&self, path: &str) -> &str {
+        self.files.get(path).map_or("", String::as_str)
+    }
+}
+
+/// Audits a host that has these files; /sas holds its data.
+fn audit(files: &[(&str, &str)]) -> Audited {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        write(folder.path(), path, text);
+    }
+    let given = Given {
+        paths: vec![("sasdata".to_owned(), "/sas".to_owned())],
+        ..Given::default()
+    };
+    let facts = collect(&Root::tree(folder.path()), &given).unwrap();
+    let site = Site {
+        host_roles: vec!["compute".to_owned()],
+        today: "2026-11-21".to_owned(),
+        ..Site::default()
+    };
+    let findings = judge(&Catalogue::built_in().unwrap(), &facts, &site);
+    let fstab = fs::read_to_string(folder.path().join("etc/fstab")).ok();
+    let files = fix::files(&facts, &findings, fstab.as_deref());
+    Audited { findings, files }
+}
+
+#[test]
+fn several_connections_only_where_the_kernel_and_the_mount_can() {
+    let on = |kernel: &str, sec: &str| {
+        let mounts =
+            format!("40 21 0:51 / /sas rw - nfs4 nas1:/sas rw,vers=4.1,hard,proto=tcp,sec={sec}\n");
+        let stats = format!(
+            "device nas1:/sas mounted on /sas with fstype nfs4 statvers=1.1\n\
+             \topts:\trw,vers=4.1,hard,proto=tcp,sec={sec}\n\
+             \txprt:\ttcp 703 0 1 0 12 31 31 0 31 0 2 1 0\n"
+        );
+        let audited = audit(&[
+            ("proc/sys/kernel/osrelease", kernel),
+            ("proc/self/mountinfo", &mounts),
+            ("proc/self/mountstats", &stats),
+            ("etc/fstab", "nas1:/sas /sas nfs4 hard 0 0\n"),
+        ]);
+        let written = audited.file("fstab.patch").contains("nconnect=8");
+        (audited.result("NFS-102", Some("/sas")), written)
+    };
+    for known in [
+        "5.3.18-22-default\n",
+        "4.18.0-240.el8.x86_64\n",
+        "6.1.0-30-amd64\n",
+    ] {
+        assert_eq!(on(known, "sys"), (Outcome::Fail, true), "{known}");
+    }
+    let not = (Outcome::NotApplicable, false);
+    for unknown in [
+        "3.10.0-1160.el7.x86_64\n",
+        "4.18.0-193.el8.x86_64\n",
+        "4.19.0-27-amd64\n",
+        "4.12.14-122-default\n",
+    ] {
+        assert_eq!(on(unknown, "sys"), not, "{unknown}");
+    }
+    assert_eq!(on("5.14.0-70.el9.x86_64\n", "krb5p"), not);
+}
