@@ -94,3 +94,42 @@ fn several_connections_only_where_the_kernel_and_the_mount_can() {
     }
     assert_eq!(on("5.14.0-70.el9.x86_64\n", "krb5p"), not);
 }
+
+#[test]
+fn a_rule_of_multipath_writes_its_own_setting_alone() {
+    let of_site = "devices {\n device {\n vendor \"PURE\"\n product \"FlashArray\"\n \
+                   path_grouping_policy group_by_prio\n path_checker tur\n fast_io_fail_tmo 1\n \
+                   dev_loss_tmo 10\n no_path_retry queue\n user_friendly_names no\n }\n}\n";
+    let host = [
+        ("sys/block/sda/device/vendor", "PURE    \n"),
+        ("etc/multipath.conf", of_site),
+    ];
+    let audited = audit(&host);
+    let device = Some("device PURE/FlashArray");
+    assert_eq!(audited.result("MP-009", device), Outcome::Fail);
+    assert_eq!(audited.result("MP-003", device), Outcome::Warn);
+    let path = "etc/multipath/conf.d/gristmill.conf";
+    assert_eq!(
+        audited.file(path),
+        "devices {\n  device {\n    vendor \"PURE\"\n    product \"FlashArray\"\n    \
+         # MP-008: FlashArray: fail requests at once when no path is left (depends on this host: take the # \
+         away if it is right here)\n    #no_path_retry 0\n    \
+         # MP-009: FlashArray: leave a dead port after some seconds\n    fast_io_fail_tmo 10\n    \
+         # MP-010: FlashArray: forget a dead port after at least 30 s\n    dev_loss_tmo 600\n  }\n}\n"
+    );
+    assert!(
+        audited
+            .file("README")
+            .contains("MP-003 (device PURE/FlashArray)")
+    );
+    // Once it is installed nothing is left of it.
+    let installed = audited
+        .file(path)
+        .replace("#no_path_retry", "no_path_retry");
+    let [vendor, conf] = host;
+    let again = audit(&[vendor, conf, (path, &installed)]);
+    for id in ["MP-008", "MP-009", "MP-010"] {
+        assert_eq!(again.result(id, device), Outcome::Pass, "{id}");
+    }
+    assert_eq!(again.file(path), "");
+}

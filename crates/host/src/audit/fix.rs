@@ -1,6 +1,7 @@
 //! Files that mend what failed, for a person to install. Nothing here touches a host.
 
 mod fstab;
+mod multipath;
 mod plain;
 mod tuned;
 
@@ -35,6 +36,10 @@ pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeM
         ));
         files.insert(path, text);
     }
+    if let Some(text) = multipath::file(&plan.multipath) {
+        plan.steps.push("multipathd reconfigure".to_owned());
+        files.insert(multipath::PATH.to_owned(), text);
+    }
     if let Some(patch) = fstab.and_then(|text| fstab::patch(text, &plan.fstab)) {
         let apply =
             "patch -d / -p1 < fstab.patch (first with --dry-run); findmnt --verify; remount";
@@ -56,6 +61,7 @@ struct Plan {
     files: BTreeMap<String, String>,
     tuned: Vec<tuned::Wanted>,
     fstab: Vec<fstab::Change>,
+    multipath: Vec<multipath::Wanted>,
     steps: Vec<String>,
     by_hand: Vec<String>,
     written: BTreeSet<(String, String)>,
@@ -110,14 +116,12 @@ impl Plan {
                 self.lines("etc/nfs.conf.d/gristmill.conf", finding, &fix.text, advice);
                 self.step("nfs.conf holds for file systems that are mounted afterwards, if nfs-utils has nfsrahead");
             }
-            "multipath" if fix.text.starts_with("devices") => {
-                self.lines(
-                    "etc/multipath/conf.d/gristmill.conf",
-                    finding,
-                    &fix.text,
-                    advice,
-                );
-                self.step("multipathd reconfigure");
+            "multipath" => {
+                if let Some(wanted) = multipath::Wanted::of(finding, &fix.text, advice) {
+                    self.multipath.push(wanted);
+                } else {
+                    self.hand(finding);
+                }
             }
             "systemd" if !fix.file.contains('<') && fix.file.starts_with('/') => {
                 let path = fix.file.trim_start_matches('/').to_owned();
@@ -197,12 +201,7 @@ impl Plan {
             return;
         }
         let file = self.files.entry(path.to_owned()).or_default();
-        let advises = if advice {
-            " (depends on this host: take the # away if it is right here)"
-        } else {
-            ""
-        };
-        let _ = writeln!(file, "# {}: {}{advises}", finding.id, finding.title);
+        let _ = writeln!(file, "# {}", said_of(finding, advice));
         for line in text.trim().lines() {
             let _ = writeln!(file, "{}{line}", if advice { "#" } else { "" });
         }
@@ -231,6 +230,16 @@ impl Plan {
             self.by_hand.push(line);
         }
     }
+}
+
+/// The comment before what a rule writes.
+fn said_of(finding: &Finding, advice: bool) -> String {
+    let advises = if advice {
+        " (depends on this host: take the # away if it is right here)"
+    } else {
+        ""
+    };
+    format!("{}: {}{advises}", finding.id, finding.title)
 }
 
 /// What applies settings of the kernel as the next boot will; `sysctl --system` reads /etc/sysctl.conf last,
