@@ -133,3 +133,38 @@ fn a_rule_of_multipath_writes_its_own_setting_alone() {
     }
     assert_eq!(again.file(path), "");
 }
+
+#[test]
+fn of_mounts_at_one_place_the_last_is_judged() {
+    let options = "rw,vers=3,soft,proto=tcp,local_lock=none";
+    let over = |line: &dyn Fn(&str, &str, &str) -> String| {
+        line("/etc/auto.sas", "autofs", "rw,fd=6") + &line("nas1:/sas", "nfs", options)
+    };
+    for (path, table) in [
+        (
+            "proc/self/mountinfo",
+            over(&|source, kind, options| {
+                format!("40 21 0:51 / /sas rw - {kind} {source} {options}\n")
+            }),
+        ),
+        (
+            "proc/mounts",
+            over(&|source, kind, options| format!("{source} /sas {kind} {options} 0 0\n")),
+        ),
+        (
+            "mount",
+            over(&|source, kind, options| format!("{source} on /sas type {kind} ({options})\n")),
+        ),
+        (
+            "sos_commands/filesys/findmnt",
+            over(&|source, kind, options| format!("|-/sas {source} {kind} {options}\n")),
+        ),
+    ] {
+        let audited = audit(&[(path, &table)]);
+        assert_eq!(
+            audited.result("NFS-113", Some("/sas")),
+            Outcome::Fail,
+            "{path}"
+        );
+    }
+}

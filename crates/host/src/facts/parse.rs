@@ -67,6 +67,8 @@ pub mod vxtunefs;
 pub mod windows;
 pub mod xfs_info;
 
+use std::collections::BTreeMap;
+
 use super::{Key, Value};
 
 /// Something that a source says.
@@ -182,6 +184,17 @@ pub(crate) fn mount_facts(
     }
     facts.push(fact("options", Value::List(options)));
     facts
+}
+
+/// Facts of mounts, in the order in which they were made: of those at one place the last hides the others.
+pub(crate) fn uppermost(mounts: Vec<Vec<Found>>) -> Vec<Found> {
+    let point = |facts: &Vec<Found>| facts.first().and_then(|fact| fact.key.subject.clone());
+    let last: BTreeMap<Option<String>, usize> =
+        (0..).zip(&mounts).map(|(at, of)| (point(of), at)).collect();
+    let seen = mounts.into_iter().enumerate();
+    seen.filter(|(at, of)| last.get(&point(of)) == Some(at))
+        .flat_map(|(_, of)| of)
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! `/proc/mounts`: source, point, type and options of every mount.
 
-use super::{Found, lines, mount_facts};
+use super::{Found, lines, mount_facts, uppermost};
 use crate::fields::unescaped;
 use crate::file_systems::listed;
 
 /// Reads the table. A line with a blank that is not octal says something else than it seems to, and
 /// is left out.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
-    let mut facts = Vec::new();
+    let mut mounts = Vec::new();
     for (number, line) in lines(text) {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let (source, point, fstype, options) = match fields.as_slice() {
@@ -23,7 +23,7 @@ pub fn parse(_path: &str, text: &str) -> Vec<Found> {
             _ => continue,
         };
         let (source, point) = (unescaped(source), unescaped(point));
-        facts.extend(mount_facts(
+        mounts.push(mount_facts(
             &point,
             fstype,
             &source,
@@ -31,5 +31,5 @@ pub fn parse(_path: &str, text: &str) -> Vec<Found> {
             number,
         ));
     }
-    facts
+    uppermost(mounts)
 }

@@ -1,25 +1,25 @@
 //! `/proc/self/mountstats`: options of NFS mounts with their defaults, and one `xprt:` line per
 //! connection.
 
-use super::{Found, found, lines, mount_facts};
+use super::{Found, found, lines, mount_facts, uppermost};
 use crate::facts::{Key, Value};
 use crate::fields::unescaped;
 use crate::file_systems::listed;
 
 /// Reads NFS mounts; other file systems, `nfsd` and `rpc_pipefs` among them, have no options here.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
-    let mut facts = Vec::new();
+    let mut mounts = Vec::new();
     let mut mount: Option<Mount> = None;
     for (number, line) in lines(text) {
         if line.starts_with("device ") {
-            facts.extend(mount.take().into_iter().flat_map(Mount::facts));
+            mounts.extend(mount.take().map(Mount::facts));
             mount = heading(line, number);
         } else if let Some(mount) = &mut mount {
             mount.line(line.trim(), number);
         }
     }
-    facts.extend(mount.into_iter().flat_map(Mount::facts));
-    facts
+    mounts.extend(mount.map(Mount::facts));
+    uppermost(mounts)
 }
 
 struct Mount {
