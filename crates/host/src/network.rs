@@ -36,9 +36,13 @@ pub fn link_mb_per_s(interface: &str) -> Option<f64> {
 
 /// `speed` is in Mbit/s, or -1.
 fn speed(text: &str) -> Option<f64> {
-    let megabits = number(text.trim())?;
+    Some(megabits(text)? as f64 / 8.0)
+}
+
+/// Speed of a link, Mbit/s, as the kernel writes it.
+pub(crate) fn megabits(text: &str) -> Option<u64> {
     // Virtual interfaces that know nothing say 0 or all ones.
-    (megabits > 0 && megabits < u64::from(u32::MAX)).then(|| megabits as f64 / 8.0)
+    number(text.trim()).filter(|megabits| *megabits > 0 && *megabits < u64::from(u32::MAX))
 }
 
 #[cfg(test)]

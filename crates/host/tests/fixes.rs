@@ -168,3 +168,62 @@ fn of_mounts_at_one_place_the_last_is_judged() {
         );
     }
 }
+
+#[test]
+fn a_link_is_counted_at_one_level() {
+    let sum = |interfaces: &[(&str, &str, &[&str])]| {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, speed, lower) in interfaces {
+            let at = format!("sys/class/net/{name}");
+            write(folder.path(), &format!("{at}/operstate"), "up\n");
+            write(folder.path(), &format!("{at}/speed"), speed);
+            for lower in *lower {
+                let link = folder.path().join(&at).join(format!("lower_{lower}"));
+                std::os::unix::fs::symlink(format!("../{lower}"), link).unwrap();
+            }
+            if name.starts_with("bond") {
+                write(
+                    folder.path(),
+                    &format!("{at}/bonding/mode"),
+                    "active-backup 1\n",
+                );
+                write(
+                    folder.path(),
+                    &format!("{at}/bonding/slaves"),
+                    &lower.join(" "),
+                );
+            }
+        }
+        let facts = collect(&Root::tree(folder.path()), &Given::default()).unwrap();
+        facts.number("host", "link_mbps")
+    };
+    let two = [("eth0", "10000\n", &[][..]), ("eth1", "10000\n", &[])];
+    assert_eq!(sum(&two), Some(20_000.0));
+    let over = |name, speed, lower| sum(&[two[0], two[1], (name, speed, lower)]);
+    assert_eq!(over("team0", "20000\n", &["eth0", "eth1"]), Some(20_000.0));
+    assert_eq!(over("vlan100", "10000\n", &["eth0"]), Some(20_000.0));
+    // One of the two carries what the bond does.
+    assert_eq!(over("bond0", "10000\n", &["eth0", "eth1"]), Some(10_000.0));
+    assert_eq!(
+        sum(&[two[0], ("eth2", "4294967295\n", &[])]),
+        Some(10_000.0)
+    );
+}
+
+#[test]
+fn a_capture_of_links_tells_their_levels() {
+    let link = "2: eth0: <UP> mtu 1500 qdisc mq master team0 state UP mode DEFAULT\n\
+                3: team0: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n\
+                4: vlan7@team0: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n\
+                5: veth1@if4: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n";
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "sos_commands/networking/ip_-s_-d_link", link);
+    for name in ["eth0", "team0", "vlan7"] {
+        let path = format!("sos_commands/networking/ethtool_{name}");
+        let text = format!("Settings for {name}:\n\tSpeed: 10000Mb/s\n");
+        write(folder.path(), &path, &text);
+    }
+    write(folder.path(), "etc/os-release", "ID=rhel\n");
+    let facts = collect(&Root::tree(folder.path()), &Given::default()).unwrap();
+    assert_eq!(facts.number("host", "link_mbps"), Some(10_000.0));
+}

@@ -563,6 +563,14 @@ const NETWORK: &[Source] = &[
             parse::net::parse_driver,
         )
     },
+    Source {
+        what: What::Link,
+        ..file(
+            "net-level",
+            &["/sys/class/net/*/master", "/sys/class/net/*/lower_*"],
+            parse::net::parse_level,
+        )
+    },
     output(
         "ip-link",
         &[],

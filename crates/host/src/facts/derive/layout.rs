@@ -260,25 +260,52 @@ fn carried(facts: &mut Facts) {
     }
 }
 
-/// Interfaces that carry data: up, with a speed, and no bond that counts its members again.
+/// Interfaces that are there twice: those made of others, which count themselves; and the parts of a bond of which
+/// one at a time carries something, which counts for them.
+fn counted_elsewhere(facts: &Facts) -> BTreeSet<String> {
+    let one_at_a_time =
+        |bond: &str| facts.text("net", bond, "bond_mode").as_deref() == Some("active-backup");
+    let mut elsewhere = BTreeSet::new();
+    let mut level = |upper: &str, lower: &str| {
+        let counts = if one_at_a_time(upper) { lower } else { upper };
+        elsewhere.insert(counts.to_owned());
+    };
+    for (key, fact) in facts.class("net") {
+        let (Some(name), Some(seen)) = (key.subject.as_deref(), &fact.running) else {
+            continue;
+        };
+        match key.name.as_str() {
+            "master" => level(&seen.value.to_string(), name),
+            "bond_members" => {
+                for member in seen.value.texts() {
+                    level(name, &member);
+                }
+            }
+            "bond_mode" if !one_at_a_time(name) => level(name, ""),
+            of if of.starts_with("lower_") => level(name, &seen.value.to_string()),
+            _ => {}
+        }
+    }
+    elsewhere
+}
+
+/// Interfaces that carry data: up, with a speed, each link once.
 fn network(facts: &mut Facts) {
     let mut sum = 0_i64;
+    let elsewhere = counted_elsewhere(facts);
     for name in facts.subjects("net") {
         let virtual_ones = [
             "lo", "docker", "veth", "virbr", "br-", "tun", "tap", "cni", "flannel",
         ];
-        let is_virtual =
-            virtual_ones.iter().any(|start| name.starts_with(start)) || name.contains('.');
-        let is_bond = facts.of("net", name, "bond_mode").is_some();
+        let is_virtual = virtual_ones.iter().any(|start| name.starts_with(start))
+            || name.contains('.')
+            || elsewhere.contains(name);
         let is_up = facts
             .text("net", name, "operstate")
             .is_some_and(|state| state == "up");
-        if let (false, false, true, Some(Value::Number(speed))) = (
-            is_virtual,
-            is_bond,
-            is_up,
-            facts.of("net", name, "speed_mbps"),
-        ) {
+        if let (false, true, Some(Value::Number(speed))) =
+            (is_virtual, is_up, facts.of("net", name, "speed_mbps"))
+        {
             sum = sum.saturating_add(*speed);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Found, base, found, lines};
 use crate::facts::{Key, Value};
+use crate::network;
 
 /// Reads `ethtool IF`.
 pub fn parse(_path: &str, text: &str) -> Vec<Found> {
@@ -14,7 +15,7 @@ pub fn parse(_path: &str, text: &str) -> Vec<Found> {
             let speed = speed
                 .trim()
                 .strip_suffix("Mb/s")
-                .and_then(|mbps| mbps.parse::<i64>().ok());
+                .and_then(network::megabits);
             let key = Key::of("net", interface, "speed_mbps");
             facts.extend(speed.map(|speed| found(key, speed, number)));
         }

@@ -11,8 +11,19 @@ pub fn parse(_path: &str, text: &str) -> Vec<Found> {
             && let Some((_, rest)) = line.split_once(": ")
             && let Some((name, rest)) = rest.split_once(": ")
         {
-            let name = name.split('@').next().unwrap_or(name);
+            let (name, lower) = name.split_once('@').unwrap_or((name, ""));
             interface = Some(name);
+            // `veth1@if4` is the end of a pair, whose other end is elsewhere.
+            let is_pair = lower
+                .strip_prefix("if")
+                .is_some_and(|rest| rest.parse::<u32>().is_ok());
+            if !lower.is_empty() && !is_pair {
+                let key = Key::of("net", name, &format!("lower_{lower}"));
+                facts.push(found(key, lower, number));
+            }
+            let master = next_to(rest, "master");
+            facts
+                .extend(master.map(|master| found(Key::of("net", name, "master"), master, number)));
             for (word, fact) in [("mtu", "mtu"), ("state", "operstate")] {
                 let value = next_to(rest, word).map(|value| Value::of(&value.to_lowercase()));
                 facts.extend(value.map(|value| found(Key::of("net", name, fact), value, number)));
