@@ -227,3 +227,63 @@ fn a_capture_of_links_tells_their_levels() {
     let facts = collect(&Root::tree(folder.path()), &Given::default()).unwrap();
     assert_eq!(facts.number("host", "link_mbps"), Some(10_000.0));
 }
+
+/// One disk with a scheduler of old, mounted twice, on a host with or without TuneD.
+fn two_mounts(tuned: bool) -> BTreeMap<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let table =
+        "30 21 8:0 /a /adata rw - xfs /dev/sda rw\n31 21 8:0 /b /sas rw - xfs /dev/sda rw\n";
+    write(folder.path(), "proc/self/mountinfo", table);
+    write(folder.path(), "sys/block/sda/dev", "8:0\n");
+    write(
+        folder.path(),
+        "sys/block/sda/queue/scheduler",
+        "none mq-deadline [bfq]\n",
+    );
+    write(folder.path(), "proc/sys/net/ipv4/tcp_timestamps", "0\n");
+    if tuned {
+        write(
+            folder.path(),
+            "etc/tuned/active_profile",
+            "throughput-performance\n",
+        );
+    }
+    let facts = collect(&Root::tree(folder.path()), &Given::default()).unwrap();
+    let mut findings = judge(
+        &Catalogue::built_in().unwrap(),
+        &facts,
+        &Site {
+            host_roles: vec!["gpfs-nsd".to_owned()],
+            ..Site::default()
+        },
+    );
+    for finding in &mut findings {
+        match (finding.id.as_str(), finding.subject.as_deref()) {
+            ("BLK-002", Some("/adata")) | ("NET-016", None) => finding.result = Outcome::Warn,
+            ("BLK-002", Some("/sas")) | ("TUN-107", None) => finding.result = Outcome::Fail,
+            _ => finding.result = Outcome::Pass,
+        }
+    }
+    fix::files(&facts, &findings, None)
+}
+
+#[test]
+fn what_is_sure_is_not_swallowed_by_advice_and_every_rule_is_named() {
+    let plain = two_mounts(false);
+    assert_eq!(
+        plain["etc/udev/rules.d/99-gristmill.rules"],
+        "# BLK-002: Use the deadline scheduler, or none, below SAS data\n\
+         ACTION==\"add|change\", SUBSYSTEM==\"block\", KERNEL==\"sda\", ATTR{queue/scheduler}=\"mq-deadline\"\n"
+    );
+    assert_eq!(
+        plain["etc/sysctl.d/90-gristmill.conf"],
+        "# NET-016: Do not turn TCP timestamps off, as a paper says\n\
+         # TUN-107: GPFS servers: TCP timestamps on\nnet.ipv4.tcp_timestamps = 1\n"
+    );
+    let tuned = two_mounts(true);
+    let profile = &tuned["etc/tuned/gristmill-sas/tuned.conf"];
+    assert!(
+        profile.ends_with("[disk]\n# BLK-002\nelevator=mq-deadline\n"),
+        "{profile}"
+    );
+}

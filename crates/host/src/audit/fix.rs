@@ -5,7 +5,7 @@ mod multipath;
 mod plain;
 mod tuned;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Finding, Outcome};
@@ -27,8 +27,8 @@ pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeM
     for finding in wrong {
         plan.add(facts, finding);
     }
-    plan.say_who_wins(facts);
-    let mut files = plan.files;
+    let mut files = plan.written();
+    plan.say_who_wins(facts, files.get(SYSCTL).map_or("", String::as_str));
     if let Some((path, text)) = tuned::profile(facts, &plan.tuned) {
         plan.steps.push(format!(
             "tuned-adm profile {} && tuned-adm verify",
@@ -58,13 +58,20 @@ pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeM
 
 #[derive(Default)]
 struct Plan {
-    files: BTreeMap<String, String>,
+    blocks: BTreeMap<String, Vec<Block>>,
     tuned: Vec<tuned::Wanted>,
     fstab: Vec<fstab::Change>,
     multipath: Vec<multipath::Wanted>,
     steps: Vec<String>,
     by_hand: Vec<String>,
-    written: BTreeSet<(String, String)>,
+}
+
+/// Lines that stand in a file once, whoever wants them.
+struct Block {
+    rules: Vec<String>,
+    text: String,
+    /// No rule is sure of them.
+    advice: bool,
 }
 
 impl Plan {
@@ -160,8 +167,7 @@ impl Plan {
     }
 
     /// Lines of other files that are applied after ours and say something else.
-    fn say_who_wins(&mut self, facts: &Facts) {
-        let ours = self.files.get(SYSCTL).cloned().unwrap_or_default();
+    fn say_who_wins(&mut self, facts: &Facts, ours: &str) {
         // Lines that somebody must say yes to lose as well if they stay behind others.
         let ours = ours.lines().map(|line| line.trim_start_matches('#'));
         let ours = ours.filter_map(|line| line.split_once(" = "));
@@ -195,16 +201,40 @@ impl Plan {
         }
     }
 
-    /// Adds lines to a file, once, each with its rule before it.
+    /// Adds lines to a file, once, with every rule that wants them.
     fn lines(&mut self, path: &str, finding: &Finding, text: &str, advice: bool) {
-        if !self.written.insert((path.to_owned(), text.to_owned())) {
+        let blocks = self.blocks.entry(path.to_owned()).or_default();
+        let rule = format!("{}: {}", finding.id, finding.title);
+        let text = text.trim();
+        let Some(block) = blocks.iter_mut().find(|block| block.text == text) else {
+            blocks.push(Block {
+                rules: vec![rule],
+                text: text.to_owned(),
+                advice,
+            });
             return;
+        };
+        block.advice &= advice;
+        if !block.rules.contains(&rule) {
+            block.rules.push(rule);
         }
-        let file = self.files.entry(path.to_owned()).or_default();
-        let _ = writeln!(file, "# {}", said_of(finding, advice));
-        for line in text.trim().lines() {
-            let _ = writeln!(file, "{}{line}", if advice { "#" } else { "" });
-        }
+    }
+
+    /// Files of lines, each with its rules before it.
+    fn written(&self) -> BTreeMap<String, String> {
+        let files = self.blocks.iter().map(|(path, blocks)| {
+            let mut text = String::new();
+            for block in blocks {
+                for rule in &block.rules {
+                    let _ = writeln!(text, "# {}", said_of(rule, block.advice));
+                }
+                for line in block.text.lines() {
+                    let _ = writeln!(text, "{}{line}", if block.advice { "#" } else { "" });
+                }
+            }
+            (path.clone(), text)
+        });
+        files.collect()
     }
 
     fn step(&mut self, step: &str) {
@@ -233,13 +263,13 @@ impl Plan {
 }
 
 /// The comment before what a rule writes.
-fn said_of(finding: &Finding, advice: bool) -> String {
+fn said_of(rule: &str, advice: bool) -> String {
     let advises = if advice {
         " (depends on this host: take the # away if it is right here)"
     } else {
         ""
     };
-    format!("{}: {}{advises}", finding.id, finding.title)
+    format!("{rule}{advises}")
 }
 
 /// What applies settings of the kernel as the next boot will; `sysctl --system` reads /etc/sysctl.conf last,

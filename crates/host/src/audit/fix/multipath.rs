@@ -31,7 +31,7 @@ impl Wanted {
         Some(Self {
             vendor: vendor.to_owned(),
             product,
-            said: said_of(finding, advice),
+            said: said_of(&format!("{}: {}", finding.id, finding.title), advice),
             text: text.trim().to_owned(),
             advice,
         })

@@ -16,8 +16,15 @@ pub(super) struct Wanted {
     pub(super) advice: bool,
 }
 
+/// An option of a section, and the rules that want it.
+struct Line {
+    rules: Vec<String>,
+    name: String,
+    text: String,
+}
+
 /// Sections, their lines.
-type Sections = BTreeMap<String, Vec<String>>;
+type Sections = BTreeMap<String, Vec<Line>>;
 
 /// The profile's path and text. What its version does not know is written in the older way, or left
 /// out with a word.
@@ -41,7 +48,9 @@ pub(super) fn profile(facts: &Facts, wanted: &[Wanted]) -> Option<(String, Strin
         Some(profile) => profile.split(' ').next().unwrap_or(profile),
     };
     let mut sections = Sections::new();
-    for one in wanted {
+    // Where two rules want different values, the one that is sure stands.
+    let (advice, sure): (Vec<&Wanted>, Vec<&Wanted>) = wanted.iter().partition(|one| one.advice);
+    for one in sure.into_iter().chain(advice) {
         add(&mut sections, one, &since);
     }
     let known = version.as_deref().unwrap_or("an unknown version");
@@ -49,7 +58,16 @@ pub(super) fn profile(facts: &Facts, wanted: &[Wanted]) -> Option<(String, Strin
         "# Written for TuneD {known}.\n[main]\nsummary=Analytics node\ninclude={include}\n"
     );
     for (section, lines) in sections {
-        let _ = write!(text, "\n[{section}]\n{}\n", lines.join("\n"));
+        let _ = writeln!(text, "\n[{section}]");
+        let mut last = String::new();
+        for line in lines {
+            let rules = format!("# {}", line.rules.join(" "));
+            if rules != last {
+                let _ = writeln!(text, "{rules}");
+            }
+            let _ = writeln!(text, "{}", line.text);
+            last = rules;
+        }
     }
     let folder = if since("2.23") {
         "etc/tuned/profiles"
@@ -92,25 +110,25 @@ fn add(sections: &mut Sections, wanted: &Wanted, since: &impl Fn(&str) -> bool) 
             () if name.ends_with("_ratio") => name.replace("_ratio", "_bytes"),
             () => name.replace("_bytes", "_ratio"),
         };
-        let starts = [format!("{name}="), format!("{twin}=")];
-        let taken = sections.values().flatten().any(|known| {
-            starts
-                .iter()
-                .any(|start| known.trim_start_matches('#').starts_with(start))
-        });
-        if taken {
+        let taken = sections
+            .values_mut()
+            .flatten()
+            .find(|known| known.name == name || known.name == twin);
+        if let Some(known) = taken {
+            let same = known.text == line || known.text.strip_prefix('#') == Some(line.as_str());
+            if same && !known.rules.contains(&wanted.rule) {
+                known.rules.push(wanted.rule.clone());
+            }
             continue;
         }
-        let lines = sections.entry(section).or_default();
-        let rule = format!("# {}", wanted.rule);
-        let last = lines.iter().rev().find(|line| line.starts_with("# "));
-        if last != Some(&rule) {
-            lines.push(rule);
-        }
-        lines.push(if wanted.advice {
-            format!("#{line}")
-        } else {
-            line
+        sections.entry(section).or_default().push(Line {
+            rules: vec![wanted.rule.clone()],
+            name,
+            text: if wanted.advice {
+                format!("#{line}")
+            } else {
+                line
+            },
         });
     }
 }
