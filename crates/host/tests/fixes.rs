@@ -35,14 +35,16 @@ impl Audited {
     }
 }
 
-/// Audits a host that has these files; /sas holds its data.
+/// Audits a host that has these files; /sas and "/sas data" hold its data.
 fn audit(files: &[(&str, &str)]) -> Audited {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
         write(folder.path(), path, text);
     }
     let given = Given {
-        paths: vec![("sasdata".to_owned(), "/sas".to_owned())],
+        paths: ["/sas", "/sas data"]
+            .map(|path| ("sasdata".to_owned(), path.to_owned()))
+            .to_vec(),
         ..Given::default()
     };
     let facts = collect(&Root::tree(folder.path()), &given).unwrap();
@@ -285,5 +287,33 @@ fn what_is_sure_is_not_swallowed_by_advice_and_every_rule_is_named() {
     assert!(
         profile.ends_with("[disk]\n# BLK-002\nelevator=mq-deadline\n"),
         "{profile}"
+    );
+}
+
+#[test]
+fn a_mount_without_a_line_of_fstab_is_mended_by_hand() {
+    let mounts = "40 21 0:51 / /sas rw - nfs nas1:/sas rw,vers=3,soft,proto=tcp,local_lock=none\n";
+    let mounted = ("proc/self/mountinfo", mounts);
+    for files in [
+        &[mounted][..],
+        &[mounted, ("etc/fstab", "/dev/sda1 / xfs defaults 0 0\n")],
+    ] {
+        let audited = audit(files);
+        assert_eq!(audited.result("NFS-113", Some("/sas")), Outcome::Fail);
+        let readme = audited.file("README");
+        assert!(
+            readme.contains("NFS-113 (/sas): ") && readme.contains("take out soft"),
+            "{readme}"
+        );
+    }
+    let escaped = mounts.replace("/sas rw -", "/sas\\040data rw -");
+    let audited = audit(&[
+        ("proc/self/mountinfo", &escaped),
+        ("etc/fstab", "nas1:/sas /sas\\040data nfs soft 0 0\n"),
+    ]);
+    let patch = audited.file("fstab.patch");
+    assert!(
+        patch.contains("+nas1:/sas /sas\\040data nfs hard 0 0"),
+        "{patch}"
     );
 }

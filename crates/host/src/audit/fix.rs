@@ -40,7 +40,9 @@ pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeM
         plan.steps.push("multipathd reconfigure".to_owned());
         files.insert(multipath::PATH.to_owned(), text);
     }
-    if let Some(patch) = fstab.and_then(|text| fstab::patch(text, &plan.fstab)) {
+    let (patch, left) = fstab::patch(fstab.unwrap_or_default(), &plan.fstab);
+    plan.by_hand.extend(left);
+    if let Some(patch) = patch {
         let apply =
             "patch -d / -p1 < fstab.patch (first with --dry-run); findmnt --verify; remount";
         plan.steps.push(apply.to_owned());

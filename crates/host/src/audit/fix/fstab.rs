@@ -1,13 +1,14 @@
 //! A patch for /etc/fstab: options taken out and put in.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::audit::Finding;
+use crate::fields::unescaped;
 
 /// What a rule wants of a mount's options.
 pub(super) struct Change {
     rule: String,
+    title: String,
     point: String,
     /// Options, or names before `=`, that go.
     without: Vec<&'static str>,
@@ -69,53 +70,125 @@ impl Change {
         let (_, without, with) = CHANGES.iter().find(|(rule, _, _)| *rule == finding.id)?;
         Some(Self {
             rule: finding.id.clone(),
+            title: finding.title.clone(),
             point: finding.subject.clone()?,
             without: without.to_vec(),
             with: with.to_vec(),
         })
     }
+
+    /// What people are told of a change that is not in the patch.
+    fn by_hand(&self, fate: Fate) -> Option<String> {
+        let Self {
+            rule, title, point, ..
+        } = self;
+        let said = match fate {
+            Fate::Patched => return None,
+            Fate::Right => {
+                "the line of /etc/fstab is right already: unmount and mount it".to_owned()
+            }
+            Fate::Forbidden => {
+                "the line of /etc/fstab has sec=krb5, which does not go with it".to_owned()
+            }
+            Fate::NoLine => {
+                let name = |option: &&&str| {
+                    !self
+                        .with
+                        .iter()
+                        .any(|with| with.split('=').next() == Some(**option))
+                };
+                let without: Vec<&str> = self.without.iter().filter(name).copied().collect();
+                let out = Some(without.join(", ")).filter(|out| !out.is_empty());
+                let put = Some(self.with.join(", ")).filter(|put| !put.is_empty());
+                let steps = [
+                    out.map(|out| format!("take out {out}")),
+                    put.map(|put| format!("put in {put}")),
+                ];
+                let steps: Vec<String> = steps.into_iter().flatten().collect();
+                format!(
+                    "no options of it are in /etc/fstab; where it is mounted from (a map of autofs, a unit of \
+                     systemd): {}",
+                    steps.join(", ")
+                )
+            }
+        };
+        Some(format!("{rule} ({point}): {title}\n      {said}"))
+    }
 }
 
-/// A unified difference; `None` if no line of fstab is for any of the mounts.
-pub(super) fn patch(fstab: &str, changes: &[Change]) -> Option<String> {
-    let mut by_point: BTreeMap<&str, Vec<&Change>> = BTreeMap::new();
-    for change in changes {
-        by_point.entry(&change.point).or_default().push(change);
-    }
+/// What became of a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// No line with options is for its mount: a map of autofs, a unit of systemd.
+    NoLine,
+    /// The line says so already.
+    Right,
+    /// The line forbids it.
+    Forbidden,
+    /// It is in the patch.
+    Patched,
+}
+
+/// A unified difference, `None` if no line changes; and what is left to people.
+pub(super) fn patch(fstab: &str, changes: &[Change]) -> (Option<String>, Vec<String>) {
+    let mut fates = vec![Fate::NoLine; changes.len()];
     let mut hunks = String::new();
     let mut grown = 0_usize;
     for (index, line) in fstab.lines().enumerate() {
-        let point = line.split_whitespace().nth(1).unwrap_or_default();
-        let Some(changes) = by_point
-            .get(point)
-            .filter(|_| !line.trim_start().starts_with('#'))
-        else {
+        if line.trim_start().starts_with('#') {
+            continue;
+        }
+        let point = unescaped(line.split_whitespace().nth(1).unwrap_or_default());
+        let mut fitting = Vec::new();
+        for (change, fate) in changes.iter().zip(&mut fates) {
+            let now = if change.point == point {
+                fate_on(line, change)
+            } else {
+                Fate::NoLine
+            };
+            if now == Fate::Patched {
+                fitting.push(change);
+            }
+            if *fate != Fate::Patched && now != Fate::NoLine {
+                *fate = now;
+            }
+        }
+        let Some(new) = changed(line, &fitting).filter(|_| !fitting.is_empty()) else {
             continue;
         };
-        let Some(new) = changed(line, changes).filter(|new| new != line) else {
-            continue;
-        };
-        let rules: Vec<&str> = changes.iter().map(|change| change.rule.as_str()).collect();
+        let rules: Vec<&str> = fitting.iter().map(|change| change.rule.as_str()).collect();
         let number = index + 1;
         // A comment before the line names the rules.
         let _ = writeln!(hunks, "@@ -{number} +{},2 @@", number + grown);
         let _ = writeln!(hunks, "-{line}\n+# {}\n+{new}", rules.join(" "));
         grown += 1;
     }
-    (!hunks.is_empty()).then(|| format!("--- a/etc/fstab\n+++ b/etc/fstab\n{hunks}"))
+    let left = changes.iter().zip(fates);
+    let left = left
+        .filter_map(|(change, fate)| change.by_hand(fate))
+        .collect();
+    let patch = (!hunks.is_empty()).then(|| format!("--- a/etc/fstab\n+++ b/etc/fstab\n{hunks}"));
+    (patch, left)
+}
+
+fn fate_on(line: &str, change: &Change) -> Fate {
+    match changed(line, &[change]) {
+        None => Fate::NoLine,
+        // What is mounted now may have been mounted by another line.
+        Some(_) if change.rule == "NFS-102" && line.contains("sec=krb5") => Fate::Forbidden,
+        Some(new) if new == line => Fate::Right,
+        Some(_) => Fate::Patched,
+    }
 }
 
 /// A line with other options; the rest of it stays as it is.
 fn changed(line: &str, changes: &[&Change]) -> Option<String> {
     let options = line.split_whitespace().nth(3)?;
     let mut all: Vec<String> = options.split(',').map(str::to_owned).collect();
-    let kerberos = all.iter().any(|option| option.starts_with("sec=krb5"));
-    // What is mounted now may have been mounted by another line.
-    let fits = |change: &&&Change| !(kerberos && change.rule == "NFS-102");
-    for change in changes.iter().filter(fits) {
+    for change in changes {
         all.retain(|option| {
             let name = option.split('=').next().unwrap_or(option);
-            !change.without.contains(&name)
+            change.with.contains(&option.as_str()) || !change.without.contains(&name)
         });
         for option in &change.with {
             if !all.iter().any(|known| known == option) {
@@ -152,6 +225,7 @@ mod tests {
             let (_, without, with) = CHANGES.iter().find(|(known, _, _)| *known == rule).unwrap();
             Change {
                 rule: rule.to_owned(),
+                title: "a title".to_owned(),
                 point: point.to_owned(),
                 without: without.to_vec(),
                 with: with.to_vec(),
@@ -164,13 +238,28 @@ mod tests {
             change("FS-007", "/d"),
         ];
         assert_eq!(
-            patch(fstab, &changes).unwrap(),
+            patch(fstab, &changes).0.unwrap(),
             "--- a/etc/fstab\n+++ b/etc/fstab\n@@ -2 +2,2 @@\n-srv:/a  /a   nfs  rw,soft,nolock  0 0\n\
              +# NFS-112 NFS-113\n+srv:/a  /a   nfs  rw,hard  0 0\n@@ -4 +5,2 @@\n-/dev/c /c xfs nobarrier 0 0\n\
              +# FS-007\n+/dev/c /c xfs defaults 0 0\n"
         );
-        assert_eq!(patch(fstab, &changes[3..]), None);
+        let left = |fstab: &str, changes: &[Change]| {
+            let (patch, left) = patch(fstab, changes);
+            assert_eq!(patch, None);
+            left.concat()
+        };
+        assert!(left(fstab, &changes[3..]).contains("take out nobarrier, barrier"));
         let several = [change("NFS-102", "/k")];
-        assert_eq!(patch("srv:/k /k nfs4 sec=krb5p 0 0\n", &several), None);
+        assert!(left("srv:/k /k nfs4 sec=krb5p 0 0\n", &several).contains("sec=krb5"));
+        assert!(left("srv:/k /k nfs4 nconnect=8,hard 0 0\n", &several).contains("right already"));
+        assert!(left("srv:/k /k nfs4\n", &several).contains("systemd): put in nconnect=8"));
+        let blank = [change("NFS-102", "/my data")];
+        let (patch, left) = patch("srv:/k /my\\040data nfs4 hard 0 0\n", &blank);
+        assert!(
+            patch
+                .unwrap()
+                .contains("+srv:/k /my\\040data nfs4 hard,nconnect=8 0 0")
+                && left.is_empty()
+        );
     }
 }
