@@ -6,11 +6,7 @@ use super::{Facts, Key, Value};
 /// Decides for every fact that is persisted.
 pub(crate) fn decide(facts: &mut Facts) {
     tuned(facts);
-    let again = facts
-        .plain("tuned-main", "reapply_sysctl")
-        .is_none_or(|value| {
-            ["1", "true", "True", "yes", "on"].contains(&value.to_string().as_str())
-        });
+    let again = is_read_again(facts);
     let has_folder = facts
         .class("sysctl")
         .flat_map(|(_, fact)| &fact.persisted)
@@ -29,23 +25,38 @@ pub(crate) fn decide(facts: &mut Facts) {
     }
 }
 
-/// TuneD comes after systemd-sysctl; then, unless it is told not to, it applies the files below
-/// /run and /etc again. /etc/sysctl.conf itself is not read where there are folders: distributions
-/// link to it from /etc/sysctl.d/99-sysctl.conf, and its place is that of the link.
+/// Whether TuneD applies the files below /run and /etc again, as it does when a profile has settings of
+/// sysctl and it is not told not to. Source: TuneD, `plugin_sysctl.py`.
+fn is_read_again(facts: &Facts) -> bool {
+    let told = facts
+        .plain("tuned-main", "reapply_sysctl")
+        .map(ToString::to_string);
+    let on = told.is_none_or(|told| ["1", "true", "True", "yes", "on"].contains(&told.as_str()));
+    let profile = facts.plain("tuned", "profile").map(ToString::to_string);
+    let chain = chain(facts, &profile.unwrap_or_default());
+    on && facts.class("tuned").any(|(key, fact)| {
+        let active = key
+            .subject
+            .as_ref()
+            .is_some_and(|name| chain.contains(name));
+        let (section, option) = key.name.split_once('/').unwrap_or_default();
+        let kind = fact.persisted.last().map(|seen| seen.value.to_string());
+        active && (section == "sysctl" || (option == "type" && kind.as_deref() == Some("sysctl")))
+    })
+}
+
+/// TuneD comes after systemd-sysctl, and what it reads again after that, with /etc/sysctl.conf at the end. For
+/// systemd /etc/sysctl.conf is nothing where there are folders: distributions link to it from
+/// /etc/sysctl.d/99-sysctl.conf, and its place is that of the link.
 fn sysctl(persisted: &[Seen], again: bool, has_folder: bool) -> Option<&Seen> {
     let of_tuned = |seen: &&Seen| is_tuned(&seen.from);
-    let is_read = move |seen: &&Seen| !(has_folder && seen.from.starts_with("/etc/sysctl.conf"));
-    let files = || {
-        let files = persisted.iter().filter(|seen| !is_tuned(&seen.from));
-        files.filter(is_read)
-    };
-    let last = files().next_back();
-    let last_again = files()
-        .rfind(|seen| seen.from.starts_with("/etc/") || seen.from.starts_with("/run/"))
-        .filter(|_| again);
+    let is_read = |seen: &&Seen| !(has_folder && seen.from.starts_with("/etc/sysctl.conf"));
+    let files = persisted.iter().filter(|seen| !is_tuned(&seen.from));
+    let is_again = |seen: &&Seen| seen.from.starts_with("/etc/") || seen.from.starts_with("/run/");
+    let last_again = files.clone().rfind(is_again).filter(|_| again);
     last_again
         .or_else(|| persisted.iter().rev().find(of_tuned))
-        .or(last)
+        .or_else(|| files.rev().find(is_read))
 }
 
 /// True if a provenance is a profile of TuneD.
@@ -196,21 +207,53 @@ mod tests {
         assert_eq!(winner(&facts(&files[..1], 1), "vm.swappiness"), "7");
     }
 
+    /// The last word on a setting of which TuneD says nothing.
+    fn without_tuned(files: &[(&str, i64)]) -> String {
+        let mut facts = Facts::default();
+        for (from, value) in files {
+            facts.persist(Key::plain("sysctl", "vm.swappiness"), *value, from);
+        }
+        decide(&mut facts);
+        let fact = facts.get(&Key::plain("sysctl", "vm.swappiness")).unwrap();
+        fact.boot.as_ref().unwrap().from.clone()
+    }
+
     #[test]
     fn sysctl_conf_counts_where_a_link_has_it_read() {
         let alone = [("/etc/sysctl.conf:1", 5)];
-        assert_eq!(winner(&facts(&alone, 1), "vm.swappiness"), "5");
+        assert_eq!(without_tuned(&alone), "/etc/sysctl.conf:1");
         let not_linked = [("/etc/sysctl.d/90-a.conf:1", 1), ("/etc/sysctl.conf:1", 5)];
-        assert_eq!(winner(&facts(&not_linked, 1), "vm.swappiness"), "1");
+        assert_eq!(without_tuned(&not_linked), "/etc/sysctl.d/90-a.conf:1");
         let linked = [
             ("/etc/sysctl.d/90-a.conf:1", 1),
             ("/etc/sysctl.d/99-sysctl.conf:1", 5),
             ("/etc/sysctl.conf:1", 5),
         ];
-        let facts = facts(&linked, 1);
-        let fact = facts.get(&Key::plain("sysctl", "vm.swappiness")).unwrap();
-        let from = &fact.boot.as_ref().unwrap().from;
-        assert_eq!(from, "/etc/sysctl.d/99-sysctl.conf:1");
+        assert_eq!(without_tuned(&linked), "/etc/sysctl.d/99-sysctl.conf:1");
+        let by_name = [
+            ("/etc/sysctl.d/10-a.conf:1", 1),
+            ("/usr/lib/sysctl.d/50-b.conf:1", 5),
+        ];
+        assert_eq!(without_tuned(&by_name), "/usr/lib/sysctl.d/50-b.conf:1");
+    }
+
+    #[test]
+    fn what_tuned_reads_again_ends_with_sysctl_conf() {
+        let files = [("/etc/sysctl.d/90-a.conf:1", 1), ("/etc/sysctl.conf:1", 5)];
+        assert_eq!(winner(&facts(&files, 1), "vm.swappiness"), "5");
+        assert_eq!(winner(&facts(&files, 0), "vm.swappiness"), "7");
+        // Without a section of sysctl nothing is read again.
+        let mut facts = Facts::default();
+        facts.run(Key::plain("tuned", "profile"), "own", "a");
+        let option = Key::of("tuned", "own", "vm/dirty_ratio");
+        facts.persist(option, 20_i64, "/etc/tuned/own/tuned.conf:2");
+        facts.persist(
+            Key::plain("sysctl", "vm.dirty_ratio"),
+            40_i64,
+            "/etc/sysctl.conf:1",
+        );
+        decide(&mut facts);
+        assert_eq!(winner(&facts, "vm.dirty_ratio"), "20");
     }
 
     #[test]
