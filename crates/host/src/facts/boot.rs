@@ -1,39 +1,81 @@
 //! Who wins at the next boot where several files ask for a setting.
 
+mod dirty;
+
 use super::fact::Seen;
 use super::{Facts, Key, Value};
 
 /// Decides for every fact that is persisted.
 pub(crate) fn decide(facts: &mut Facts) {
     tuned(facts);
-    let again = is_read_again(facts);
-    let has_folder = facts
-        .class("sysctl")
-        .flat_map(|(_, fact)| &fact.persisted)
-        .any(|seen| seen.from.contains("/sysctl.d/"));
+    let order = Order::of(facts);
     for key in facts.keys() {
         let Some(fact) = facts.get(&key) else {
             continue;
         };
         let winner = match key.class.as_str() {
-            "sysctl" => sysctl(&fact.persisted, again, has_folder),
+            "sysctl" => order.sysctl(&fact.persisted),
             _ => fact.persisted.last(),
         };
         if let Some(winner) = winner.cloned() {
             facts.win(&key, winner);
         }
     }
+    dirty::settle(facts, &order);
+}
+
+/// In which order settings of the kernel are written at boot.
+struct Order {
+    /// Profiles of TuneD, the innermost first.
+    chain: Vec<String>,
+    /// TuneD applies the files below /run and /etc again.
+    again: bool,
+    has_folder: bool,
+}
+
+impl Order {
+    fn of(facts: &Facts) -> Self {
+        let profile = facts.plain("tuned", "profile").map(ToString::to_string);
+        let chain = chain(facts, &profile.unwrap_or_default());
+        let mut files = facts.class("sysctl").flat_map(|(_, fact)| &fact.persisted);
+        Self {
+            again: is_read_again(facts, &chain),
+            has_folder: files.any(|seen| seen.from.contains("/sysctl.d/")),
+            chain,
+        }
+    }
+
+    /// For systemd /etc/sysctl.conf is nothing where there are folders: distributions link to it from
+    /// /etc/sysctl.d/99-sysctl.conf, and its place is that of the link.
+    fn is_read(&self, seen: &Seen) -> bool {
+        !(self.has_folder && seen.from.starts_with("/etc/sysctl.conf"))
+    }
+
+    fn is_again(seen: &Seen) -> bool {
+        seen.from.starts_with("/etc/") || seen.from.starts_with("/run/")
+    }
+
+    /// TuneD comes after systemd-sysctl, and what it reads again after that, with /etc/sysctl.conf at the end.
+    fn sysctl<'seen>(&self, persisted: &'seen [Seen]) -> Option<&'seen Seen> {
+        let of_tuned = |seen: &&Seen| is_tuned(&seen.from);
+        let files = persisted.iter().filter(|seen| !is_tuned(&seen.from));
+        let last_again = files
+            .clone()
+            .rfind(|seen| Self::is_again(seen))
+            .filter(|_| self.again);
+        last_again
+            .or_else(|| persisted.iter().rev().find(of_tuned))
+            .or_else(|| files.rev().find(|seen| self.is_read(seen)))
+    }
 }
 
 /// Whether TuneD applies the files below /run and /etc again, as it does when a profile has settings of
 /// sysctl and it is not told not to. Source: TuneD, `plugin_sysctl.py`.
-fn is_read_again(facts: &Facts) -> bool {
+fn is_read_again(facts: &Facts, chain: &[String]) -> bool {
     let told = facts
         .plain("tuned-main", "reapply_sysctl")
         .map(ToString::to_string);
     let on = told.is_none_or(|told| ["1", "true", "True", "yes", "on"].contains(&told.as_str()));
-    let profile = facts.plain("tuned", "profile").map(ToString::to_string);
-    let chain = chain(facts, &profile.unwrap_or_default());
     on && facts.class("tuned").any(|(key, fact)| {
         let active = key
             .subject
@@ -43,20 +85,6 @@ fn is_read_again(facts: &Facts) -> bool {
         let kind = fact.persisted.last().map(|seen| seen.value.to_string());
         active && (section == "sysctl" || (option == "type" && kind.as_deref() == Some("sysctl")))
     })
-}
-
-/// TuneD comes after systemd-sysctl, and what it reads again after that, with /etc/sysctl.conf at the end. For
-/// systemd /etc/sysctl.conf is nothing where there are folders: distributions link to it from
-/// /etc/sysctl.d/99-sysctl.conf, and its place is that of the link.
-fn sysctl(persisted: &[Seen], again: bool, has_folder: bool) -> Option<&Seen> {
-    let of_tuned = |seen: &&Seen| is_tuned(&seen.from);
-    let is_read = |seen: &&Seen| !(has_folder && seen.from.starts_with("/etc/sysctl.conf"));
-    let files = persisted.iter().filter(|seen| !is_tuned(&seen.from));
-    let is_again = |seen: &&Seen| seen.from.starts_with("/etc/") || seen.from.starts_with("/run/");
-    let last_again = files.clone().rfind(is_again).filter(|_| again);
-    last_again
-        .or_else(|| persisted.iter().rev().find(of_tuned))
-        .or_else(|| files.rev().find(is_read))
 }
 
 /// True if a provenance is a profile of TuneD.
