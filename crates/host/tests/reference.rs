@@ -73,7 +73,11 @@ fn the_page_of_rules_is_made_of_the_rules() {
                 Some(name) => format!("check {name}"),
                 None => "people".to_owned(),
             },
-            fact => format!("`{}`", cell(fact)),
+            fact => {
+                let also = rule.check.also.iter().map(String::as_str);
+                let names: Vec<&str> = std::iter::once(fact).chain(also).collect();
+                format!("`{}`", cell(&names.join("`, `")))
+            }
         };
         let relieves: Vec<&str> = rule
             .bottleneck

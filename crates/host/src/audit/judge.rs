@@ -113,7 +113,15 @@ fn compared(rule: &Rule, facts: &Facts, site: &Site) -> Vec<Finding> {
                     vec![why],
                 ));
             }
-            Answer::Yes => findings.extend(of_key(rule, key, presumed, facts, site)),
+            Answer::Yes => {
+                let also = rule.check.also.iter().map(|name| Key {
+                    name: name.clone(),
+                    ..key.clone()
+                });
+                let all = std::iter::once(key.clone()).chain(also);
+                let all = all.filter_map(|key| of_key(rule, &key, presumed, facts, site));
+                findings.extend(all.min_by_key(|finding| finding.result));
+            }
         }
     }
     if findings.is_empty() {

@@ -141,6 +141,9 @@ pub struct Check {
     /// Which fact; with `[]` of every subject, with `[a*]` of those that fit.
     #[serde(default)]
     pub fact: String,
+    /// Other settings of the same subject that are to hold alike: the worst decides.
+    #[serde(default)]
+    pub also: Vec<String>,
     /// How it is compared.
     pub op: Op,
     /// With what.

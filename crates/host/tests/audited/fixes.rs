@@ -1,63 +1,13 @@
-//! What is written for a small host: each test has only the files that its rules look at.
+//! What is written for a host.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use host::audit::catalogue::Catalogue;
-use host::audit::{Finding, Outcome, Site, fix, judge};
+use host::audit::{Outcome, Site, fix, judge};
 use host::facts::Root;
 use host::facts::collect::{Given, collect};
 
-fn write(base: &Path, path: &str, text: &str) {
-    let path = base.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
-/// What was said of a host.
-struct Audited {
-    findings: Vec<Finding>,
-    files: BTreeMap<String, String>,
-}
-
-impl Audited {
-    /// The result of a rule on a subject, or on the host.
-    fn result(&self, id: &str, subject: Option<&str>) -> Outcome {
-        let mut of = self.findings.iter().filter(|finding| finding.id == id);
-        let found = of.clone().find(|one| one.subject.as_deref() == subject);
-        let found = found.or_else(|| of.next()).unwrap();
-        found.result
-    }
-
-    fn file(&self, path: &str) -> &str {
-        self.files.get(path).map_or("", String::as_str)
-    }
-}
-
-/// Audits a host that has these files; /sas and "/sas data" hold its data.
-fn audit(files: &[(&str, &str)]) -> Audited {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        write(folder.path(), path, text);
-    }
-    let given = Given {
-        paths: ["/sas", "/sas data"]
-            .map(|path| ("sasdata".to_owned(), path.to_owned()))
-            .to_vec(),
-        ..Given::default()
-    };
-    let facts = collect(&Root::tree(folder.path()), &given).unwrap();
-    let site = Site {
-        host_roles: vec!["compute".to_owned()],
-        today: "2026-11-21".to_owned(),
-        ..Site::default()
-    };
-    let findings = judge(&Catalogue::built_in().unwrap(), &facts, &site);
-    let fstab = fs::read_to_string(folder.path().join("etc/fstab")).ok();
-    let files = fix::files(&facts, &findings, fstab.as_deref());
-    Audited { findings, files }
-}
+use super::{audit, write};
 
 #[test]
 fn several_connections_only_where_the_kernel_and_the_mount_can() {
@@ -134,100 +84,6 @@ fn a_rule_of_multipath_writes_its_own_setting_alone() {
         assert_eq!(again.result(id, device), Outcome::Pass, "{id}");
     }
     assert_eq!(again.file(path), "");
-}
-
-#[test]
-fn of_mounts_at_one_place_the_last_is_judged() {
-    let options = "rw,vers=3,soft,proto=tcp,local_lock=none";
-    let over = |line: &dyn Fn(&str, &str, &str) -> String| {
-        line("/etc/auto.sas", "autofs", "rw,fd=6") + &line("nas1:/sas", "nfs", options)
-    };
-    for (path, table) in [
-        (
-            "proc/self/mountinfo",
-            over(&|source, kind, options| {
-                format!("40 21 0:51 / /sas rw - {kind} {source} {options}\n")
-            }),
-        ),
-        (
-            "proc/mounts",
-            over(&|source, kind, options| format!("{source} /sas {kind} {options} 0 0\n")),
-        ),
-        (
-            "mount",
-            over(&|source, kind, options| format!("{source} on /sas type {kind} ({options})\n")),
-        ),
-        (
-            "sos_commands/filesys/findmnt",
-            over(&|source, kind, options| format!("|-/sas {source} {kind} {options}\n")),
-        ),
-    ] {
-        let audited = audit(&[(path, &table)]);
-        assert_eq!(
-            audited.result("NFS-113", Some("/sas")),
-            Outcome::Fail,
-            "{path}"
-        );
-    }
-}
-
-#[test]
-fn a_link_is_counted_at_one_level() {
-    let sum = |interfaces: &[(&str, &str, &[&str])]| {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, speed, lower) in interfaces {
-            let at = format!("sys/class/net/{name}");
-            write(folder.path(), &format!("{at}/operstate"), "up\n");
-            write(folder.path(), &format!("{at}/speed"), speed);
-            for lower in *lower {
-                let link = folder.path().join(&at).join(format!("lower_{lower}"));
-                std::os::unix::fs::symlink(format!("../{lower}"), link).unwrap();
-            }
-            if name.starts_with("bond") {
-                write(
-                    folder.path(),
-                    &format!("{at}/bonding/mode"),
-                    "active-backup 1\n",
-                );
-                write(
-                    folder.path(),
-                    &format!("{at}/bonding/slaves"),
-                    &lower.join(" "),
-                );
-            }
-        }
-        let facts = collect(&Root::tree(folder.path()), &Given::default()).unwrap();
-        facts.number("host", "link_mbps")
-    };
-    let two = [("eth0", "10000\n", &[][..]), ("eth1", "10000\n", &[])];
-    assert_eq!(sum(&two), Some(20_000.0));
-    let over = |name, speed, lower| sum(&[two[0], two[1], (name, speed, lower)]);
-    assert_eq!(over("team0", "20000\n", &["eth0", "eth1"]), Some(20_000.0));
-    assert_eq!(over("vlan100", "10000\n", &["eth0"]), Some(20_000.0));
-    // One of the two carries what the bond does.
-    assert_eq!(over("bond0", "10000\n", &["eth0", "eth1"]), Some(10_000.0));
-    assert_eq!(
-        sum(&[two[0], ("eth2", "4294967295\n", &[])]),
-        Some(10_000.0)
-    );
-}
-
-#[test]
-fn a_capture_of_links_tells_their_levels() {
-    let link = "2: eth0: <UP> mtu 1500 qdisc mq master team0 state UP mode DEFAULT\n\
-                3: team0: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n\
-                4: vlan7@team0: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n\
-                5: veth1@if4: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n";
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "sos_commands/networking/ip_-s_-d_link", link);
-    for name in ["eth0", "team0", "vlan7"] {
-        let path = format!("sos_commands/networking/ethtool_{name}");
-        let text = format!("Settings for {name}:\n\tSpeed: 10000Mb/s\n");
-        write(folder.path(), &path, &text);
-    }
-    write(folder.path(), "etc/os-release", "ID=rhel\n");
-    let facts = collect(&Root::tree(folder.path()), &Given::default()).unwrap();
-    assert_eq!(facts.number("host", "link_mbps"), Some(10_000.0));
 }
 
 /// One disk with a scheduler of old, mounted twice, on a host with or without TuneD.

@@ -1,0 +1,167 @@
+//! What is said of a host.
+
+use host::audit::catalogue::Catalogue;
+use host::audit::{Outcome, Site, judge};
+use host::facts::Root;
+use host::facts::collect::{Given, collect};
+
+use super::{audit, write};
+
+#[test]
+fn of_mounts_at_one_place_the_last_is_judged() {
+    let options = "rw,vers=3,soft,proto=tcp,local_lock=none";
+    let over = |line: &dyn Fn(&str, &str, &str) -> String| {
+        line("/etc/auto.sas", "autofs", "rw,fd=6") + &line("nas1:/sas", "nfs", options)
+    };
+    for (path, table) in [
+        (
+            "proc/self/mountinfo",
+            over(&|source, kind, options| {
+                format!("40 21 0:51 / /sas rw - {kind} {source} {options}\n")
+            }),
+        ),
+        (
+            "proc/mounts",
+            over(&|source, kind, options| format!("{source} /sas {kind} {options} 0 0\n")),
+        ),
+        (
+            "mount",
+            over(&|source, kind, options| format!("{source} on /sas type {kind} ({options})\n")),
+        ),
+        (
+            "sos_commands/filesys/findmnt",
+            over(&|source, kind, options| format!("|-/sas {source} {kind} {options}\n")),
+        ),
+    ] {
+        let audited = audit(&[(path, &table)]);
+        assert_eq!(
+            audited.result("NFS-113", Some("/sas")),
+            Outcome::Fail,
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_link_is_counted_at_one_level() {
+    let sum = |interfaces: &[(&str, &str, &[&str])]| {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, speed, lower) in interfaces {
+            let at = format!("sys/class/net/{name}");
+            write(folder.path(), &format!("{at}/operstate"), "up\n");
+            write(folder.path(), &format!("{at}/speed"), speed);
+            for lower in *lower {
+                let link = folder.path().join(&at).join(format!("lower_{lower}"));
+                std::os::unix::fs::symlink(format!("../{lower}"), link).unwrap();
+            }
+            if name.starts_with("bond") {
+                write(
+                    folder.path(),
+                    &format!("{at}/bonding/mode"),
+                    "active-backup 1\n",
+                );
+                write(
+                    folder.path(),
+                    &format!("{at}/bonding/slaves"),
+                    &lower.join(" "),
+                );
+            }
+        }
+        let facts = collect(&Root::tree(folder.path()), &Given::default()).unwrap();
+        facts.number("host", "link_mbps")
+    };
+    let two = [("eth0", "10000\n", &[][..]), ("eth1", "10000\n", &[])];
+    assert_eq!(sum(&two), Some(20_000.0));
+    let over = |name, speed, lower| sum(&[two[0], two[1], (name, speed, lower)]);
+    assert_eq!(over("team0", "20000\n", &["eth0", "eth1"]), Some(20_000.0));
+    assert_eq!(over("vlan100", "10000\n", &["eth0"]), Some(20_000.0));
+    // One of the two carries what the bond does.
+    assert_eq!(over("bond0", "10000\n", &["eth0", "eth1"]), Some(10_000.0));
+    assert_eq!(
+        sum(&[two[0], ("eth2", "4294967295\n", &[])]),
+        Some(10_000.0)
+    );
+}
+
+#[test]
+fn a_capture_of_links_tells_their_levels() {
+    let link = "2: eth0: <UP> mtu 1500 qdisc mq master team0 state UP mode DEFAULT\n\
+                3: team0: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n\
+                4: vlan7@team0: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n\
+                5: veth1@if4: <UP> mtu 1500 qdisc noqueue state UP mode DEFAULT\n";
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "sos_commands/networking/ip_-s_-d_link", link);
+    for name in ["eth0", "team0", "vlan7"] {
+        let path = format!("sos_commands/networking/ethtool_{name}");
+        let text = format!("Settings for {name}:\n\tSpeed: 10000Mb/s\n");
+        write(folder.path(), &path, &text);
+    }
+    write(folder.path(), "etc/os-release", "ID=rhel\n");
+    let facts = collect(&Root::tree(folder.path()), &Given::default()).unwrap();
+    assert_eq!(facts.number("host", "link_mbps"), Some(10_000.0));
+}
+
+/// What a rule says of the mount /sas of NFS with these options.
+fn of_nfs(id: &str, options: &str) -> Outcome {
+    let table =
+        format!("40 21 0:51 / /sas rw - nfs nas1:/sas rw,vers=3,hard,proto=tcp,{options}\n");
+    audit(&[("proc/self/mountinfo", &table)]).result(id, Some("/sas"))
+}
+
+#[test]
+fn a_rule_looks_at_all_that_its_title_names() {
+    let both = |rsize: u32, wsize: u32| of_nfs("NFS-108", &format!("rsize={rsize},wsize={wsize}"));
+    assert_eq!(both(65_536, 65_536), Outcome::Pass);
+    assert_eq!(both(65_536, 8192), Outcome::Fail);
+    assert_eq!(both(8192, 65_536), Outcome::Fail);
+    for (option, result) in [("131072", Outcome::Pass), ("64k", Outcome::Fail)] {
+        let config = format!("-BUFSIZE {option}\n-UBUFSIZE {option}\n");
+        let host = audit(&[("opt/sas/SASHome/SASFoundation/9.4/sasv9_local.cfg", &config)]);
+        assert_eq!(host.result("SAS-002", None), result, "{option}");
+        assert_eq!(host.result("SAS-003", None), result, "{option}");
+    }
+    let after = |expire: &str, interval: &str| {
+        let mounts = "40 21 0:51 / /sas rw - nfs nas1:/sas rw,vers=3\n";
+        let host = audit(&[
+            ("proc/self/mountinfo", mounts),
+            ("proc/sys/vm/dirty_expire_centisecs", expire),
+            ("proc/sys/vm/dirty_writeback_centisecs", interval),
+        ]);
+        host.result("VM-103", None)
+    };
+    assert_eq!(after("200\n", "100\n"), Outcome::Pass);
+    assert_eq!(after("300\n", "500\n"), Outcome::Warn);
+    assert_eq!(after("3000\n", "100\n"), Outcome::Warn);
+}
+
+#[test]
+fn new_files_of_other_nodes_need_directories_that_are_asked_for() {
+    let role = |options: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let table = format!("40 21 0:51 / /sas rw - nfs nas1:/sas rw,vers=3,{options}\n");
+        write(folder.path(), "proc/self/mountinfo", &table);
+        let given = Given {
+            paths: vec![("sasdata-shared-write".to_owned(), "/sas".to_owned())],
+            ..Given::default()
+        };
+        let facts = collect(&Root::tree(folder.path()), &given).unwrap();
+        let findings = judge(&Catalogue::built_in().unwrap(), &facts, &Site::default());
+        findings
+            .iter()
+            .find(|one| one.id == "NFS-001")
+            .unwrap()
+            .result
+    };
+    assert_eq!(
+        role("acregmin=0,acregmax=0,acdirmin=0,acdirmax=0"),
+        Outcome::Pass
+    );
+    assert_eq!(
+        role("acregmin=0,acregmax=0,acdirmin=30,acdirmax=60"),
+        Outcome::Fail
+    );
+    assert_eq!(
+        role("acregmin=3,acregmax=60,acdirmin=0,acdirmax=0"),
+        Outcome::Fail
+    );
+}

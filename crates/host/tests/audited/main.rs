@@ -1,0 +1,67 @@
+//! Small hosts, each with only the files that its rules look at: what is said of them, and what is written for
+//! them.
+
+mod fixes;
+mod judged;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use host::audit::catalogue::Catalogue;
+use host::audit::{Finding, Outcome, Site, fix, judge};
+use host::facts::Root;
+use host::facts::collect::{Given, collect};
+
+fn write(base: &Path, path: &str, text: &str) {
+    let path = base.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// What was said of a host.
+struct Audited {
+    findings: Vec<Finding>,
+    files: BTreeMap<String, String>,
+}
+
+impl Audited {
+    /// The result of a rule on a subject, or on the host.
+    fn result(&self, id: &str, subject: Option<&str>) -> Outcome {
+        let mut of = self.findings.iter().filter(|finding| finding.id == id);
+        let found = of.clone().find(|one| one.subject.as_deref() == subject);
+        let found = found.or_else(|| of.next()).unwrap();
+        found.result
+    }
+
+    fn file(&self, path: &str) -> &str {
+        self.files.get(path).map_or("", String::as_str)
+    }
+}
+
+/// Audits a host that has these files; /sas and "/sas data" hold its data.
+fn audit(files: &[(&str, &str)]) -> Audited {
+    let folder = tempfile::tempdir().unwrap();
+    // A tree of one folder would be taken for an archive's.
+    write(folder.path(), "proc/uptime", "1 1\n");
+    write(folder.path(), "etc/hostname", "small\n");
+    for (path, text) in files {
+        write(folder.path(), path, text);
+    }
+    let given = Given {
+        paths: ["/sas", "/sas data"]
+            .map(|path| ("sasdata".to_owned(), path.to_owned()))
+            .to_vec(),
+        ..Given::default()
+    };
+    let facts = collect(&Root::tree(folder.path()), &given).unwrap();
+    let site = Site {
+        host_roles: vec!["compute".to_owned()],
+        today: "2026-11-21".to_owned(),
+        ..Site::default()
+    };
+    let findings = judge(&Catalogue::built_in().unwrap(), &facts, &site);
+    let fstab = fs::read_to_string(folder.path().join("etc/fstab")).ok();
+    let files = fix::files(&facts, &findings, fstab.as_deref());
+    Audited { findings, files }
+}
