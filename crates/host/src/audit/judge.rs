@@ -235,12 +235,11 @@ fn asked(rule: &Rule, key: &Key, site: &Site) -> Check {
 }
 
 fn absent(check: &Check, rule: &Rule, presumed: bool, facts: &Facts) -> Option<Outcome> {
+    let known = || facts.class(applies::class(rule)).next().is_some();
     match (check.absent, check.op) {
-        (Some(Absent::Fail), _) => {
-            let known = facts.class(applies::class(rule)).next().is_some();
-            known.then(|| fails(rule, presumed))
-        }
-        (Some(Absent::Pass), _) | (_, Op::Empty) => Some(Outcome::Pass),
+        (Some(Absent::Fail), _) => known().then(|| fails(rule, presumed)),
+        (Some(Absent::Pass), _) => Some(Outcome::Pass),
+        (None, Op::Empty) => known().then_some(Outcome::Pass),
         (Some(Absent::NotApplicable), _) => Some(Outcome::NotApplicable),
         (None, _) => None,
     }

@@ -199,7 +199,7 @@ pub enum Op {
     Lacks,
     /// Known and not empty.
     Exists,
-    /// Not known, or empty.
+    /// Empty, or not there where something is known of its class.
     Empty,
     /// Each number of a row at least the one in its place.
     EachGe,

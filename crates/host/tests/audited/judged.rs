@@ -165,3 +165,31 @@ fn new_files_of_other_nodes_need_directories_that_are_asked_for() {
         Outcome::Fail
     );
 }
+
+#[test]
+fn huge_pages_of_every_size_count() {
+    let of = |pages: u64, hugetlb_kb: &str| {
+        let text = format!(
+            "MemTotal: 263000000 kB\nHugePages_Total: {pages}\nHugepagesize: 2048 kB\n{hugetlb_kb}"
+        );
+        audit(&[("proc/meminfo", &text)]).result("VM-108", None)
+    };
+    assert_eq!(of(0, "Hugetlb: 0 kB\n"), Outcome::Pass);
+    // 64 pages of 1 GiB.
+    assert_eq!(of(0, "Hugetlb: 67108864 kB\n"), Outcome::Fail);
+    // Before Linux 4.17 there is no such line.
+    assert_eq!(of(32_768, ""), Outcome::Fail);
+}
+
+#[test]
+fn what_no_command_told_is_not_known_to_be_off() {
+    let mounts = (
+        "proc/self/mountinfo",
+        "40 21 0:51 / /sas rw - gpfs sasfs rw\n",
+    );
+    let told =
+        |config: &str| audit(&[mounts, ("var/mmfs/gen/mmfs.cfg", config)]).result("GPFS-107", None);
+    assert_eq!(audit(&[mounts]).result("GPFS-107", None), Outcome::Unknown);
+    assert_eq!(told("clusterName a\n"), Outcome::Pass);
+    assert_eq!(told("clusterName a\ntrace all 9\n"), Outcome::Fail);
+}

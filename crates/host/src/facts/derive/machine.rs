@@ -238,12 +238,16 @@ fn dirty_limit(facts: &mut Facts) {
             "/proc/meminfo",
         );
     }
+    // Since Linux 4.17 one line counts huge pages of all sizes; the others count those of the usual size.
     let pages = facts
         .number("memory", "huge_pages")
         .zip(facts.number("memory", "huge_page_bytes"));
-    if let (Some((pages, bytes)), Some(memory)) = (pages, facts.number("memory", "total_bytes")) {
+    let huge = facts
+        .number("memory", "huge_bytes")
+        .or_else(|| pages.map(|(pages, bytes)| pages * bytes));
+    if let Some((huge, memory)) = huge.zip(facts.number("memory", "total_bytes")) {
         #[expect(clippy::cast_possible_truncation, reason = "a percentage")]
-        let share = (pages * bytes / memory.max(1.0) * 100.0).round() as i64;
+        let share = (huge / memory.max(1.0) * 100.0).round() as i64;
         facts.run(
             Key::plain("memory", "huge_pages_percent"),
             share,

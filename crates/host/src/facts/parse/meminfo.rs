@@ -3,7 +3,7 @@
 use super::{Found, found, lines};
 use crate::facts::Key;
 
-const NAMES: [(&str, &str); 8] = [
+const NAMES: [(&str, &str); 9] = [
     ("MemTotal", "total_bytes"),
     ("MemAvailable", "available_bytes"),
     ("SwapTotal", "swap_total_bytes"),
@@ -11,6 +11,7 @@ const NAMES: [(&str, &str); 8] = [
     ("AnonHugePages", "anonymous_huge_bytes"),
     ("HugePages_Total", "huge_pages"),
     ("Hugepagesize", "huge_page_bytes"),
+    ("Hugetlb", "huge_bytes"),
     ("Dirty", "dirty_bytes"),
 ];
 
