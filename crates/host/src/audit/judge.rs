@@ -164,6 +164,8 @@ fn of_key(rule: &Rule, key: &Key, presumed: bool, facts: &Facts, site: &Site) ->
     let now = running.map(|seen| compare::holds(&check, &seen.value));
     let then = boot.and_then(|seen| compare::holds(&check, &seen.value));
     let (result, said) = match (now, then) {
+        (Some(None), _) => incomparable(key),
+        (None, None) if boot.is_some() => incomparable(key),
         (None, None) => match absent(&check, rule, presumed, facts) {
             Some(Outcome::NotApplicable) => return None,
             Some(outcome) => (outcome, format!("{key} is not set")),
@@ -183,10 +185,6 @@ fn of_key(rule: &Rule, key: &Key, presumed: bool, facts: &Facts, site: &Site) ->
                 "only what is persisted is known"
             };
             (outcome, said.to_owned())
-        }
-        (Some(None), _) => {
-            let said = format!("{key} cannot be compared with what is expected");
-            (Outcome::Unknown, said)
         }
         (Some(Some(true)), Some(false)) => {
             let said = "it holds now, but not after the next boot".to_owned();
@@ -210,6 +208,11 @@ fn of_key(rule: &Rule, key: &Key, presumed: bool, facts: &Facts, site: &Site) ->
     finding.persisted = boot.map(|seen| format!("{} ({})", seen.value, seen.from));
     overridden(&mut finding, site);
     Some(finding)
+}
+
+fn incomparable(key: &Key) -> (Outcome, String) {
+    let said = format!("{key} cannot be compared with what is expected");
+    (Outcome::Unknown, said)
 }
 
 /// What is asked of a setting: by the rule, or by the site.

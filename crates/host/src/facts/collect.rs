@@ -101,12 +101,13 @@ fn read(source: &Source, root: &Root, given: &Given, facts: &mut Facts) {
 pub(crate) fn paths(source: &Source, root: &Root) -> Vec<String> {
     let found = source.paths.iter().flat_map(|pattern| root.glob(pattern));
     let wanted = found.filter(|path| is_wanted(source, path));
-    if !source.by_base_name {
+    if source.named_by == 0 {
         return wanted.collect();
     }
-    let mut by_name: BTreeMap<String, String> = BTreeMap::new();
+    let mut by_name: BTreeMap<Vec<String>, String> = BTreeMap::new();
     for path in wanted {
-        let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+        let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+        let name = parts[parts.len().saturating_sub(source.named_by)..].to_vec();
         by_name.insert(name, path);
     }
     by_name.into_values().collect()

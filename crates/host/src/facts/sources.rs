@@ -41,9 +41,9 @@ pub struct Source {
     pub command: Option<Command>,
     /// Read only while nothing is known of this class.
     pub unless: Option<&'static str>,
-    /// Files of the same base name replace each other, and base names are the order (sysctl.d and
-    /// its like).
-    pub by_base_name: bool,
+    /// Files whose last components are the same replace each other, and these are the order: 1 for sysctl.d
+    /// and its like, 2 for drop-ins of units. With 0 every file counts, in the order of `paths`.
+    pub named_by: usize,
     /// Its parser.
     pub parse: Parse,
 }
@@ -56,7 +56,7 @@ const fn file(name: &'static str, paths: &'static [&'static str], parse: Parse) 
         what: What::File,
         command: None,
         unless: None,
-        by_base_name: false,
+        named_by: 0,
         parse,
     }
 }
@@ -72,7 +72,7 @@ const fn conf(name: &'static str, paths: &'static [&'static str], parse: Parse) 
 /// Files in folders such as sysctl.d.
 const fn drop_ins(name: &'static str, paths: &'static [&'static str], parse: Parse) -> Source {
     Source {
-        by_base_name: true,
+        named_by: 1,
         ..conf(name, paths, parse)
     }
 }
@@ -659,16 +659,27 @@ const SERVICES: &[Source] = &[
         &["/etc/security/limits.conf", "/etc/security/limits.d/*.conf"],
         parse::limits_conf::parse,
     ),
-    conf(
-        "systemd-settings",
-        &[
-            "/etc/systemd/system.conf",
-            "/etc/systemd/system.conf.d/*.conf",
-            "/etc/systemd/system/*.d/*.conf",
-            "/usr/lib/systemd/system/user-.slice.d/*.conf",
-        ],
+    drop_ins(
+        "systemd-conf",
+        &["/usr/lib/systemd/system.conf", "/etc/systemd/system.conf"],
         parse::systemd::parse_settings,
     ),
+    Source {
+        named_by: 2,
+        ..drop_ins(
+            "systemd-settings",
+            &[
+                "/usr/lib/systemd/system.conf.d/*.conf",
+                "/run/systemd/system.conf.d/*.conf",
+                "/etc/systemd/system.conf.d/*.conf",
+                "/lib/systemd/system/user-.slice.d/*.conf",
+                "/usr/lib/systemd/system/user-.slice.d/*.conf",
+                "/run/systemd/system/*.d/*.conf",
+                "/etc/systemd/system/*.d/*.conf",
+            ],
+            parse::systemd::parse_settings,
+        )
+    },
     output(
         "systemctl",
         &[

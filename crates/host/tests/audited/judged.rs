@@ -193,3 +193,43 @@ fn what_no_command_told_is_not_known_to_be_off() {
     assert_eq!(told("clusterName a\n"), Outcome::Pass);
     assert_eq!(told("clusterName a\ntrace all 9\n"), Outcome::Fail);
 }
+
+#[test]
+fn tasks_of_a_user_are_a_share_of_what_the_host_can_have() {
+    let slice = |folder: &str, name: &str| format!("{folder}/systemd/system/user-.slice.d/{name}");
+    let of = |files: &[(String, &str)]| {
+        let kernel = [
+            ("proc/sys/kernel/pid_max", "4194304\n"),
+            ("proc/sys/kernel/threads-max", "2061234\n"),
+        ];
+        let files = files.iter().map(|(path, text)| (path.as_str(), *text));
+        let host = audit(&files.chain(kernel).collect::<Vec<_>>());
+        host.result("LIM-006", Some("user-.slice"))
+    };
+    let defaults = slice("usr/lib", "10-defaults.conf");
+    let share = "[Slice]\nTasksMax=33%\n";
+    assert_eq!(of(&[(defaults.clone(), share)]), Outcome::Pass);
+    assert_eq!(
+        of(&[(defaults.clone(), "[Slice]\nTasksMax=3%\n")]),
+        Outcome::Fail
+    );
+    assert_eq!(
+        of(&[(defaults.clone(), "[Slice]\nTasksMax=10000\n")]),
+        Outcome::Fail
+    );
+    // Base names are the order, and of the same name that below /etc counts.
+    let site = (slice("etc", "10-site.conf"), "[Slice]\nTasksMax=1000\n");
+    assert_eq!(
+        of(&[(defaults.clone(), share), site.clone()]),
+        Outcome::Fail
+    );
+    let late = slice("usr/lib", "20-late.conf");
+    assert_eq!(of(&[(late, share), site]), Outcome::Pass);
+    let same = (slice("etc", "10-defaults.conf"), "[Slice]\nTasksMax=1000\n");
+    assert_eq!(of(&[(defaults.clone(), share), same]), Outcome::Fail);
+    let unknown = audit(&[(&defaults, share)]);
+    assert_eq!(
+        unknown.result("LIM-006", Some("user-.slice")),
+        Outcome::Unknown
+    );
+}

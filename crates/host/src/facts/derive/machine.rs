@@ -9,6 +9,7 @@ use crate::facts::{Facts, Key, Value, boot};
 pub(super) fn derive(facts: &mut Facts, given: &Given) {
     release(facts);
     several_connections(facts);
+    tasks(facts);
     virtualisation(facts);
     cores(facts);
     per_processor(facts);
@@ -69,6 +70,40 @@ fn several_connections(facts: &mut Facts) {
         known,
         "the kernel's version",
     );
+}
+
+/// Tasks that units may have: a share is one of the smaller of what the kernel allows. Source:
+/// systemd.resource-control(5), `system_tasks_max` of systemd.
+fn tasks(facts: &mut Facts) {
+    let most = |name: &str| facts.number("sysctl", name);
+    let host = match (most("kernel.pid_max"), most("kernel.threads-max")) {
+        (Some(processes), Some(threads)) => Some(processes.min(threads)),
+        _ => None,
+    };
+    let mut found = Vec::new();
+    for (key, fact) in facts.class("unit") {
+        let Some(unit) = key.subject.as_ref().filter(|_| key.name == "TasksMax") else {
+            continue;
+        };
+        for seen in &fact.persisted {
+            let said = seen.value.to_string();
+            let share = said
+                .strip_suffix('%')
+                .and_then(|share| share.parse::<f64>().ok());
+            let (value, from) = match share.zip(host) {
+                #[expect(clippy::cast_possible_truncation, reason = "a number of tasks")]
+                Some((share, host)) => {
+                    let tasks = (share / 100.0 * host).floor() as i64;
+                    (tasks.into(), format!("{}, {said}", seen.from))
+                }
+                None => (seen.value.clone(), seen.from.clone()),
+            };
+            found.push((Key::of("unit", unit, "tasks_max"), value, from));
+        }
+    }
+    for (key, value, from) in found {
+        facts.persist(key, value, &from);
+    }
 }
 
 fn virtualisation(facts: &mut Facts) {
