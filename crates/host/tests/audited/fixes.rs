@@ -173,3 +173,26 @@ fn a_mount_without_a_line_of_fstab_is_mended_by_hand() {
         "{patch}"
     );
 }
+
+#[test]
+fn an_adapter_that_a_file_throttles_is_mended() {
+    let throttled = "options lpfc lpfc_hba_queue_depth=128\n";
+    let lpfc = |depth: &'static str| {
+        [
+            ("proc/modules", "lpfc 1 0 - Live 0x0\n"),
+            ("etc/modprobe.d/lpfc.conf", throttled),
+            ("sys/module/lpfc/parameters/lpfc_hba_queue_depth", depth),
+        ]
+    };
+    let audited = audit(&lpfc("128\n"));
+    assert_eq!(audited.result("HBA-002", Some("lpfc")), Outcome::Fail);
+    // Files of modprobe.d are read in the order of their names, and the last word counts.
+    let path = "etc/modprobe.d/zz-gristmill-lpfc.conf";
+    let installed = audited.file(path);
+    assert!(
+        installed.contains("\noptions lpfc lpfc_hba_queue_depth=8192"),
+        "{installed}"
+    );
+    let after = audit(&[&lpfc("8192\n")[..], &[(path, installed)]].concat());
+    assert_eq!(after.result("HBA-002", Some("lpfc")), Outcome::Pass);
+}
