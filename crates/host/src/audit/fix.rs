@@ -90,16 +90,11 @@ impl Plan {
                 self.lines(SYSCTL, finding, &text, advice);
                 self.step(APPLY_SYSCTL);
             }
-            "tuned" if fix.text.starts_with('[') && !plain::has_tuned(facts) => {
-                let lines = plain::lines(facts, finding.subject.as_deref(), &fix.text);
-                self.plain_or_hand(finding, lines, advice);
-            }
             "tuned" if fix.text.starts_with('[') => {
-                self.tuned.push(tuned::Wanted {
-                    rule: finding.id.clone(),
-                    text: fix.text.clone(),
-                    advice,
-                });
+                match plain::offered(facts, finding.subject.as_deref(), &fix.text) {
+                    Some(text) => self.profile(facts, finding, &text, advice),
+                    None => self.hand(finding),
+                }
             }
             "modprobe" => {
                 let path = fix.file.trim_start_matches('/').to_owned();
@@ -145,6 +140,20 @@ impl Plan {
                 }
             }
             _ => self.hand(finding),
+        }
+    }
+
+    /// A section of a profile of TuneD, or what stands for it where there is no TuneD.
+    fn profile(&mut self, facts: &Facts, finding: &Finding, text: &str, advice: bool) {
+        if plain::has_tuned(facts) {
+            self.tuned.push(tuned::Wanted {
+                rule: finding.id.clone(),
+                text: text.to_owned(),
+                advice,
+            });
+        } else {
+            let lines = plain::lines(facts, finding.subject.as_deref(), text);
+            self.plain_or_hand(finding, lines, advice);
         }
     }
 

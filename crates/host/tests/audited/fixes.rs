@@ -196,3 +196,33 @@ fn an_adapter_that_a_file_throttles_is_mended() {
     let after = audit(&[&lpfc("8192\n")[..], &[(path, installed)]].concat());
     assert_eq!(after.result("HBA-002", Some("lpfc")), Outcome::Pass);
 }
+
+#[test]
+fn a_scheduler_is_one_that_the_device_offers() {
+    let on = |schedulers: &str, tuned: bool| {
+        let mut files = vec![
+            (
+                "proc/self/mountinfo",
+                "30 21 8:0 / /sas rw - xfs /dev/sda rw\n",
+            ),
+            ("sys/block/sda/dev", "8:0\n"),
+            ("sys/block/sda/queue/scheduler", schedulers),
+        ];
+        if tuned {
+            files.push(("etc/tuned/active_profile", "throughput-performance\n"));
+        }
+        let audited = audit(&files);
+        assert_eq!(audited.result("BLK-002", Some("/sas")), Outcome::Fail);
+        [
+            "etc/tuned/gristmill-sas/tuned.conf",
+            "etc/udev/rules.d/99-gristmill.rules",
+        ]
+        .map(|path| audited.file(path))
+        .concat()
+    };
+    assert!(on("noop deadline [cfq]\n", true).contains("\nelevator=deadline\n"));
+    assert!(on("noop deadline [cfq]\n", false).contains("scheduler}=\"deadline\""));
+    assert!(on("mq-deadline kyber [bfq] none\n", true).contains("\nelevator=mq-deadline\n"));
+    assert!(on("[bfq] none\n", false).contains("scheduler}=\"none\""));
+    assert_eq!(on("[cfq]\n", true), "");
+}

@@ -70,13 +70,36 @@ fn read_ahead(facts: &Facts, subject: &str, kb: &str) -> Option<String> {
     rule(facts, subject, "queue/read_ahead_kb", kb)
 }
 
+/// The device of a mount, or a device.
+fn device_of(facts: &Facts, subject: &str) -> Option<String> {
+    match facts.text("mount", subject, "block") {
+        Some(device) => Some(whole(facts, &device).to_owned()),
+        None if facts.subjects("block").contains(subject) => Some(subject.to_owned()),
+        None => None,
+    }
+}
+
+/// A section of a profile with a scheduler that the device offers: that of the rule, or the like of it that older
+/// kernels have; `None` if it offers none of them.
+pub(super) fn offered(facts: &Facts, subject: Option<&str>, text: &str) -> Option<String> {
+    let name = "elevator=";
+    let wanted = text.lines().find_map(|line| line.trim().strip_prefix(name));
+    let device = subject.and_then(|subject| device_of(facts, subject));
+    let all = device.and_then(|device| facts.of("block", &device, "schedulers").cloned());
+    let (Some(wanted), Some(all)) = (wanted, all) else {
+        return Some(text.to_owned());
+    };
+    let all = all.texts();
+    let known = [wanted, "deadline", "none", "noop"];
+    let found = known
+        .into_iter()
+        .find(|known| all.iter().any(|one| one == known))?;
+    Some(text.replace(&format!("{name}{wanted}"), &format!("{name}{found}")))
+}
+
 /// A rule of udev for the device of a mount, or for a device.
 fn rule(facts: &Facts, subject: &str, attribute: &str, value: &str) -> Option<String> {
-    let device = match facts.text("mount", subject, "block") {
-        Some(device) => whole(facts, &device).to_owned(),
-        None if facts.subjects("block").contains(subject) => subject.to_owned(),
-        None => return None,
-    };
+    let device = device_of(facts, subject)?;
     let which = match facts.text("block", &device, "mapper_name") {
         Some(name) => format!("ENV{{DM_NAME}}==\"{name}\""),
         None => format!("KERNEL==\"{device}\""),
