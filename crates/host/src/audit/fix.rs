@@ -1,6 +1,7 @@
 //! Files that mend what failed, for a person to install. Nothing here touches a host.
 
 mod fstab;
+mod limits;
 mod multipath;
 mod plain;
 mod tuned;
@@ -102,12 +103,9 @@ impl Plan {
                 self.step("dracut -f (or update-initramfs -u), then boot: parameters hold when a module is loaded");
             }
             "limits" => {
-                self.lines(
-                    "etc/security/limits.d/90-gristmill-sas.conf",
-                    finding,
-                    &fix.text,
-                    advice,
-                );
+                let text = limits::raised(facts, &fix.text);
+                let path = "etc/security/limits.d/90-gristmill-sas.conf";
+                self.lines(path, finding, &text, advice);
                 self.step("limits hold for sessions that log in afterwards");
             }
             "udev" if !has_gaps => self.plain(finding, &[(UDEV, fix.text.clone())], advice),

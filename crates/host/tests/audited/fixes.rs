@@ -226,3 +226,38 @@ fn a_scheduler_is_one_that_the_device_offers() {
     assert!(on("[bfq] none\n", false).contains("scheduler}=\"none\""));
     assert_eq!(on("[cfq]\n", true), "");
 }
+
+#[test]
+fn a_limit_is_never_lowered() {
+    let sas = [
+        (
+            "proc/77/cmdline",
+            "/opt/sas/SASHome/SASFoundation/9.4/sasexe/sas\0",
+        ),
+        (
+            "proc/77/limits",
+            "Limit                     Soft Limit           Hard Limit           Units     \n\
+             Max processes             4096                 524288               processes \n\
+             Max open files            1024                 524288               files     \n",
+        ),
+    ];
+    let path = "etc/security/limits.d/90-gristmill-sas.conf";
+    let audited = audit(&sas);
+    assert_eq!(audited.result("LIM-001", Some("77")), Outcome::Fail);
+    let written = audited.file(path);
+    assert!(
+        written.contains("\n@sas soft nofile 150000\n@sas hard nofile 524288\n"),
+        "{written}"
+    );
+    let site = "@sas - nofile 1048576\n* hard nproc unlimited\n";
+    let audited = audit(&[&sas[..], &[("etc/security/limits.d/50-sas.conf", site)]].concat());
+    let written = audited.file(path);
+    assert!(
+        written.contains("\n@sas soft nofile 1048576\n@sas hard nofile 1048576\n"),
+        "{written}"
+    );
+    assert!(
+        written.contains("\n@sas soft nproc 65536\n@sas hard nproc unlimited\n"),
+        "{written}"
+    );
+}
