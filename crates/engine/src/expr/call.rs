@@ -6,7 +6,7 @@ use sas7bdat::{Format, Kind};
 
 use super::compile::{Compiler, Site};
 use super::function::table::{Entry, Gives};
-use super::function::{conversion, pattern, random, special};
+use super::function::{self, conversion, pattern, random, special};
 use super::general::General;
 use super::pattern::Pattern;
 use super::{Number, Text, Value};
@@ -32,6 +32,7 @@ impl Compiler<'_> {
             let message = format!("The function {name} is unknown or not implemented yet.");
             return Err(Failure::at(span, message));
         };
+        check_constant(entry, &values)?;
         if let ("RAND", [(Value::Text(Text::Constant(distribution)), _)]) =
             (entry.name, &values[..])
             && let Some(plain) = random::plain(distribution)
@@ -44,13 +45,6 @@ impl Compiler<'_> {
                 format.name.starts_with('$'),
                 format.modifier == FormatModifier::Silent,
             );
-        }
-        if let (true, Some((Value::Text(Text::Constant(written)), span))) =
-            (entry.name.starts_with("PRX"), values.first())
-        {
-            let written = String::from_utf8_lossy(written);
-            let compiled = Pattern::new(written.trim());
-            compiled.map_err(|wrong| Failure::at(span, pattern::error_text(&wrong)))?;
         }
         let wrong = wrong_arguments(entry, name, values.len(), format);
         if let Some(message) = wrong {
@@ -142,6 +136,22 @@ impl Compiler<'_> {
             }
         }
         Ok((values, format))
+    }
+}
+
+/// Refuses what the first argument, written out, names or means where the function does not know it.
+fn check_constant(entry: &Entry, values: &[(Value, &Span)]) -> Outcome<()> {
+    let Some((Value::Text(Text::Constant(written)), span)) = values.first() else {
+        return Ok(());
+    };
+    if entry.name.starts_with("PRX") {
+        let written = String::from_utf8_lossy(written);
+        let compiled = Pattern::new(written.trim());
+        compiled.map_err(|wrong| Failure::at(span, pattern::error_text(&wrong)))?;
+    }
+    match function::refusal(entry.name, written, values.len()) {
+        Some(message) => Err(Failure::at(span, message)),
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! the step is compiled.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use sas7bdat::missing;
 
@@ -69,6 +70,51 @@ pub fn names() -> Vec<&'static str> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// What is wrong with the distribution or interval that the first of `arguments` arguments of `function` names,
+/// if anything is.
+pub(super) fn refusal(function: &str, name: &[u8], arguments: usize) -> Option<String> {
+    match function {
+        "CDF" | "PROBABILITY" | "SDF" | "PDF" | "QUANTILE" => {
+            probability::refusal(function, name, arguments)
+        }
+        "RAND" => random::refusal(name, arguments),
+        "INTNX" | "INTCK" => date::refusal(function, name),
+        _ => None,
+    }
+}
+
+/// Which of the `known` distributions `name` means: as in SAS the first four letters will do.
+fn distribution(
+    function: &str,
+    name: &[u8],
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> Result<usize, String> {
+    let name = String::from_utf8_lossy(name).trim().to_ascii_uppercase();
+    let means = |one: &str| match (one.get(..4), name.get(..4)) {
+        // A mixture of normal distributions is none of those that there are.
+        (Some(one), Some(four)) => one == four && !name.starts_with("NORMALM"),
+        _ => one == name,
+    };
+    known.clone().position(means).ok_or_else(|| {
+        let known: Vec<&str> = known.collect();
+        format!(
+            "The distribution '{name}' of {function} is unknown or not implemented yet. There are {}.",
+            known.join(" ")
+        )
+    })
+}
+
+/// The message on a distribution with too many or too few parameters.
+fn wrong_count(function: &str, name: &str, takes: RangeInclusive<usize>, count: usize) -> String {
+    let (least, most) = takes.into_inner();
+    let takes = match (least, most) {
+        (_, usize::MAX) => format!("{least} or more"),
+        _ if least == most => least.to_string(),
+        _ => format!("{least} to {most}"),
+    };
+    format!("The distribution {name} of {function} takes {takes} parameters, not {count}.")
 }
 
 impl OfNumbers {

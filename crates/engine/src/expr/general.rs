@@ -8,6 +8,7 @@ use sas7bdat::{Format, missing};
 use super::Value;
 use super::evaluate::Events;
 use super::function::table::{Entry, Gives, Run};
+use crate::failure::Failure;
 use crate::format::user::Formats;
 
 /// A call in a compiled expression.
@@ -78,6 +79,12 @@ impl Call<'_, '_> {
     /// How many arguments there are.
     pub fn count(&self) -> usize {
         self.given.len()
+    }
+
+    /// Stops the step and gives a missing value.
+    pub fn refuse(&mut self, message: String) -> f64 {
+        self.events.fail(Failure::world(message));
+        missing::encode(0)
     }
 
     /// Counts an argument that the function cannot take and gives a missing value.

@@ -1,6 +1,6 @@
 //! Functions in whole programs.
 
-use crate::harness::{clean, rows, run_on, store};
+use crate::harness::{clean, fails, rows, run_on, store};
 use std::sync::Arc;
 
 /// The value of an expression in a DATA step, numbers as they are, texts between bars.
@@ -120,6 +120,174 @@ fn functions_of_numbers() {
         rows(&store, "/data/a.sas7bdat"),
         [format!("1 . 3 3 {}", 2.0_f64.sqrt())]
     );
+}
+
+/// Values of another implementation of the distributions.
+#[test]
+fn probabilities_take_noncentralities() {
+    for (expression, expect) in [
+        ("cdf('t', 1, 5, 2)", 0.158_135_643_6),
+        ("cdf('chisq', 3, 2, 4)", 0.290_254_619_8),
+        ("cdf('f', 2, 3, 4, 5)", 0.376_144_810_6),
+        ("quantile('t', .9, 5, 2)", 4.301_284_511_3),
+        ("pdf('chisq', 3, 2, 4)", 0.108_091_481_7),
+        ("probt(1, 5, 2)", 0.158_135_643_6),
+        ("sdf('weibull', 2, 1)", 0.135_335_283_2),
+        ("cdf('beta', 4, 2, 1, 3, 5)", 0.25),
+    ] {
+        let (_, store) = clean(&format!("data d.a; v = {expression}; run;"));
+        let row = rows(&store, "/data/a.sas7bdat").remove(0);
+        let found: f64 = row.parse().unwrap();
+        assert!(
+            (found - expect).abs() < 1e-10 * expect.max(1.0),
+            "{expression}: {found}"
+        );
+    }
+}
+
+#[test]
+fn distributions_that_are_unknown_or_take_other_parameters_stop_the_step() {
+    for (program, text) in [
+        (
+            "x = cdf('normalmix', 1, 2);",
+            "The distribution 'NORMALMIX' of CDF is unknown or not implemented yet. There are NORMAL",
+        ),
+        (
+            "x = rand('hyper', 1, 2, 3);",
+            "The distribution 'HYPER' of RAND is unknown",
+        ),
+        (
+            "x = cdf('normal', 1, 0, 1, 7);",
+            "The distribution NORMAL of CDF takes 0 to 2 parameters, not 3",
+        ),
+        (
+            "x = pdf('t', 1);",
+            "The distribution T of PDF takes 1 to 2 parameters, not 0",
+        ),
+        (
+            "x = rand('table');",
+            "The distribution TABLE of RAND takes 1 or more parameters, not 0",
+        ),
+        (
+            "n = 'xyz'; x = quantile(n, .5);",
+            "The distribution 'XYZ' of QUANTILE is unknown",
+        ),
+        (
+            "n = 'tri'; x = rand(n);",
+            "The distribution 'TRI' of RAND is unknown",
+        ),
+        (
+            "x = intnx('fortnight', 0, 1);",
+            "The interval 'fortnight' of INTNX is unknown or not implemented yet. There are SECOND",
+        ),
+        (
+            "x = intck('weekday8w', 0, 1);",
+            "The interval 'weekday8w' of INTCK is unknown",
+        ),
+        (
+            "n = 'lustrum'; x = intck(n, 0, 1);",
+            "The interval 'lustrum' of INTCK is unknown",
+        ),
+    ] {
+        fails(&format!("data _null_; {program} run;"), text);
+    }
+}
+
+/// Means and shares of many draws; the bounds are more than five standard errors away.
+#[test]
+fn random_numbers_have_their_distributions() {
+    for (call, test, low, high) in [
+        ("'table', .2, .5", "x = 2", 0.47, 0.53),
+        ("'table', .2, .5", "x = 3", 0.27, 0.33),
+        ("'weibull', 2, 3", "x < 3", 0.60, 0.664),
+        ("'geometric', .25", "x = 1", 0.22, 0.28),
+        ("'geometric', .25", "x = 2", 0.16, 0.215),
+        ("'triangle', .25", "x < .5", 0.635, 0.70),
+        ("'t', 5", "x < 1.4759", 0.88, 0.92),
+        ("'f', 3, 7", "x < 3.0741", 0.88, 0.92),
+        ("'erlang', 2", "x < 1.6783", 0.47, 0.53),
+        ("'cauchy', 1, 2", "x < 3", 0.72, 0.78),
+    ] {
+        let (_, store) = clean(&format!(
+            "data d.a; call streaminit(5); do i = 1 to 8000; x = rand({call}); s + ({test}); end;
+             m = s / 8000; keep m; run;"
+        ));
+        let share: f64 = rows(&store, "/data/a.sas7bdat")[0].parse().unwrap();
+        assert!((low..high).contains(&share), "{call}: {test}: {share}");
+    }
+}
+
+#[test]
+fn weekends_belong_to_the_weekday_before_them() {
+    for (expression, expect) in [
+        ("intck('weekday', '03jan2020'd, '05jan2020'd)", "0"),
+        ("intck('weekday', '04jan2020'd, '05jan2020'd)", "0"),
+        ("intck('weekday', '05jan2020'd, '06jan2020'd)", "1"),
+        ("intck('weekday', '01jan2020'd, '31jan2020'd)", "22"),
+        (
+            "put(intnx('weekday', '05jan2020'd, 0), date9.)",
+            "03JAN2020",
+        ),
+        (
+            "put(intnx('weekday', '05jan2020'd, 1), date9.)",
+            "06JAN2020",
+        ),
+        (
+            "put(intnx('weekday', '03jan2020'd, 0, 'e'), date9.)",
+            "05JAN2020",
+        ),
+        (
+            "put(intnx('weekday17w', '05jan2020'd, 0), date9.)",
+            "03JAN2020",
+        ),
+        ("intck('weekday1w', '03jan2020'd, '05jan2020'd)", "1"),
+        (
+            "put(intnx('weekday67w', '04jan2020'd, 0), date9.)",
+            "02JAN2020",
+        ),
+        (
+            "put(intnx('weekday3.2', '07jan1960'd, 0), date9.)",
+            "07JAN1960",
+        ),
+        (
+            "put(intnx('weekday3.2', '06jan1960'd, 0), date9.)",
+            "04JAN1960",
+        ),
+        (
+            "intck('dtweekday', '03jan2020:09:00'dt, '05jan2020:09:00'dt)",
+            "0",
+        ),
+    ] {
+        value(expression, expect);
+    }
+}
+
+/// From "Beginning Dates and Datetimes of Intervals" of SAS's documentation, and its tables of examples.
+#[test]
+fn intervals_of_several_units_are_counted_from_1960() {
+    for (interval, from, expect) in [
+        ("week2", "01jan1960", "27DEC1959"),
+        ("week2", "15jan2020", "05JAN2020"),
+        ("week6.13", "10jan1960", "08JAN1960"),
+        ("year3", "01jan1960", "01JAN1960"),
+        ("year2.7", "15jan2020", "01JUL2018"),
+        ("year2.19", "15jan2020", "01JUL2019"),
+        ("year4.11", "15jan2020", "01NOV2016"),
+        ("month13", "01jan1960", "01JAN1960"),
+        ("month13", "15mar1961", "01FEB1961"),
+        ("month2.2", "15jan2020", "01DEC2019"),
+        ("semimonth2.2", "15jan2020", "16DEC2019"),
+        ("tenday", "31jan2020", "21JAN2020"),
+        ("tenday", "10jan2020", "01JAN2020"),
+        ("tenday4.2", "11jan1960", "11JAN1960"),
+    ] {
+        value(
+            &format!("put(intnx('{interval}', '{from}'d, 0), date9.)"),
+            expect,
+        );
+    }
+    value("intnx('day50', '01oct1998'd, 1)", "14200");
+    value("intnx('hour8.7', '05:00't, 0) / 3600", "-2");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Dates (days since 1960), times (seconds) and datetimes (seconds since 1960).
 
+mod interval;
+
+use self::interval::{Interval, Unit, month_start};
 use super::character::whole;
 use super::table::{Entry, Gives, general, plain};
 use crate::datetime::{Date, date, days_from, days_in_month};
@@ -177,144 +180,21 @@ fn from_parts(year: f64, month: f64, day: f64) -> Option<f64> {
     valid.then(|| days_from(Date { year, month, day }) as f64)
 }
 
-/// An interval such as WEEK, MONTH2.3 or DTDAY.
-#[derive(Clone, Copy)]
-struct Interval {
-    unit: Unit,
-    multiple: i64,
-    /// From 0.
-    shift: i64,
-    /// Applied to datetimes.
-    datetime: bool,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Unit {
-    /// So many seconds, of times and datetimes.
-    Seconds(i64),
-    Days,
-    Weeks,
-    Weekdays,
-    /// Half months.
-    Semimonths,
-    Months(i64),
-}
-
-impl Interval {
-    fn parse(text: &[u8]) -> Option<Self> {
-        let text = String::from_utf8_lossy(trimmed(text))
-            .trim()
-            .to_ascii_uppercase();
-        let (head, shift) = text.split_once('.').unwrap_or((&text, "1"));
-        let name = head.trim_end_matches(|c: char| c.is_ascii_digit());
-        let multiple = match &head[name.len()..] {
-            "" => 1,
-            digits => digits.parse().ok().filter(|multiple| *multiple > 0)?,
-        };
-        let (datetime, name) = match name.strip_prefix("DT") {
-            Some(rest) => (true, rest),
-            None => (false, name),
-        };
-        let unit = match name {
-            "SECOND" => Unit::Seconds(1),
-            "MINUTE" => Unit::Seconds(60),
-            "HOUR" => Unit::Seconds(3600),
-            "DAY" => Unit::Days,
-            "WEEK" => Unit::Weeks,
-            "WEEKDAY" => Unit::Weekdays,
-            "SEMIMONTH" => Unit::Semimonths,
-            "MONTH" => Unit::Months(1),
-            "QTR" | "QUARTER" => Unit::Months(3),
-            "SEMIYEAR" => Unit::Months(6),
-            "YEAR" => Unit::Months(12),
-            _ => return None,
-        };
-        let shift = shift
-            .parse::<i64>()
-            .ok()?
-            .checked_sub(1)
-            .filter(|shift| *shift >= 0)?;
-        let datetime = datetime && !matches!(unit, Unit::Seconds(_));
-        Some(Self {
-            unit,
-            multiple,
-            shift,
-            datetime,
-        })
-    }
-
-    /// The number of the interval that `value` lies in.
-    fn index(&self, value: i64) -> Option<i64> {
-        let (unit, shift) = match self.unit {
-            Unit::Seconds(length) => (value.div_euclid(length), self.shift),
-            Unit::Days => (value, self.shift),
-            // Weeks begin on Sundays; 3 January 1960 was one. The shift counts days.
-            Unit::Weeks => {
-                let length = 7 * self.multiple;
-                return Some((value - 2 - self.shift).div_euclid(length));
-            }
-            Unit::Weekdays => {
-                let (weeks, day) = ((value - 2).div_euclid(7), (value - 2).rem_euclid(7));
-                return Some((weeks * 5 + day.clamp(1, 5) - 1).div_euclid(self.multiple));
-            }
-            Unit::Semimonths => {
-                let day = calendar(value as f64)?;
-                let months = day.year * 12 + i64::from(day.month) - 1;
-                (months * 2 + i64::from(day.day > 15), self.shift)
-            }
-            Unit::Months(length) => {
-                let day = calendar(value as f64)?;
-                let months = day.year * 12 + i64::from(day.month) - 1;
-                let total = length * self.multiple;
-                return Some((months - self.shift).div_euclid(total));
-            }
-        };
-        Some((unit - shift).div_euclid(self.multiple))
-    }
-
-    /// The first value of the interval of this number.
-    fn start(&self, index: i64) -> Option<i64> {
-        match self.unit {
-            Unit::Seconds(length) => index
-                .checked_mul(self.multiple)?
-                .checked_add(self.shift)?
-                .checked_mul(length),
-            Unit::Days => index.checked_mul(self.multiple)?.checked_add(self.shift),
-            Unit::Weeks => index
-                .checked_mul(7 * self.multiple)?
-                .checked_add(2 + self.shift),
-            Unit::Weekdays => {
-                let days = index.checked_mul(self.multiple)?;
-                days.div_euclid(5)
-                    .checked_mul(7)?
-                    .checked_add(3 + days.rem_euclid(5))
-            }
-            Unit::Semimonths => {
-                let halves = index.checked_mul(self.multiple)?.checked_add(self.shift)?;
-                let first = month_start(halves.div_euclid(2))?;
-                Some(first + 15 * halves.rem_euclid(2))
-            }
-            Unit::Months(length) => {
-                let months = index
-                    .checked_mul(length * self.multiple)?
-                    .checked_add(self.shift)?;
-                month_start(months)
-            }
-        }
-    }
-}
-
-/// The first day of a month counted from year 0.
-fn month_start(months: i64) -> Option<i64> {
-    let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
-    let month = u32::try_from(month).ok()? + 1;
-    (1582..=20_000).contains(&year).then(|| {
-        days_from(Date {
-            year,
-            month,
-            day: 1,
-        })
+/// The interval of a call of `function`, or what is wrong with it.
+fn interval(function: &str, name: &[u8]) -> std::result::Result<Interval, String> {
+    Interval::parse(name).ok_or_else(|| {
+        format!(
+            "The interval '{}' of {function} is unknown or not implemented yet. There are {}, \
+             with multiples and shifts, and DT before those of dates.",
+            String::from_utf8_lossy(name).trim(),
+            Interval::NAMES
+        )
     })
+}
+
+/// What is wrong with the interval that a call of `function` names, if anything is.
+pub(super) fn refusal(function: &str, name: &[u8]) -> Option<String> {
+    interval(function, name).err()
 }
 
 fn intnx(call: &mut Call<'_, '_>) -> f64 {
@@ -324,9 +204,11 @@ fn intnx(call: &mut Call<'_, '_>) -> f64 {
         return missing::encode(0);
     }
     let alignment = call.text(3).first().map_or(b'B', u8::to_ascii_uppercase);
-    let interval = Interval::parse(&call.text(0));
-    let moved = interval.and_then(|interval| shifted(interval, from, count, alignment));
-    moved.unwrap_or_else(|| call.invalid())
+    let interval = match interval("INTNX", &call.text(0)) {
+        Ok(interval) => interval,
+        Err(message) => return call.refuse(message),
+    };
+    shifted(interval, from, count, alignment).unwrap_or_else(|| call.invalid())
 }
 
 fn shifted(interval: Interval, from: f64, count: f64, alignment: u8) -> Option<f64> {
@@ -375,10 +257,13 @@ fn intck(call: &mut Call<'_, '_>) -> f64 {
         return missing::encode(0);
     }
     let method = call.text(3).first().map_or(b'D', u8::to_ascii_uppercase);
-    let Some(interval) = Interval::parse(&call.text(0)).filter(|_| matches!(method, b'D' | b'C'))
-    else {
-        return call.invalid();
+    let interval = match interval("INTCK", &call.text(0)) {
+        Ok(interval) => interval,
+        Err(message) => return call.refuse(message),
     };
+    if !matches!(method, b'D' | b'C') {
+        return call.invalid();
+    }
     let scale = if interval.datetime { DAY } else { 1.0 };
     let index = |value: f64| whole((value / scale).floor()).and_then(|value| interval.index(value));
     let (Some(first), Some(last)) = (index(from), index(to)) else {

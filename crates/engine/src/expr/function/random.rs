@@ -8,7 +8,7 @@ use std::f64::consts::PI;
 
 /// The functions.
 pub(super) const TABLE: &[Entry] = &[
-    general("RAND", "c?nnn", Gives::Number, rand),
+    general("RAND", "c?n*", Gives::Number, rand),
     general("RANUNI", "n", Gives::Number, ranuni),
     general("UNIFORM", "n", Gives::Number, ranuni),
     general("RANNOR", "n", Gives::Number, rannor),
@@ -246,10 +246,9 @@ pub(crate) fn plain(distribution: &[u8]) -> Option<&'static Entry> {
     static NORMAL: Entry = general("RAND", "", Gives::Number, |call| {
         Result::Number(twister(call).normal())
     });
-    let name = distribution.get(..4)?.to_ascii_uppercase();
-    match name.as_slice() {
-        b"UNIF" => Some(&UNIFORM),
-        b"NORM" | b"GAUS" => Some(&NORMAL),
+    match find(distribution, 0).ok()?.name {
+        "UNIFORM" => Some(&UNIFORM),
+        "NORMAL" | "GAUSSIAN" => Some(&NORMAL),
         _ => None,
     }
 }
@@ -262,65 +261,168 @@ fn rannor(call: &mut Call<'_, '_>) -> Result {
     Result::Number(old(call).normal())
 }
 
-fn rand(call: &mut Call<'_, '_>) -> Result {
-    let (count, mut values) = (call.count(), [0.0; 3]);
-    for (index, value) in values.iter_mut().enumerate() {
-        *value = call.number(index + 1);
+/// A distribution of RAND.
+struct Named {
+    name: &'static str,
+    /// How many parameters it takes.
+    least: usize,
+    most: usize,
+    /// `None` if the parameters are not valid.
+    draw: fn(&mut Twister, &[f64]) -> Option<f64>,
+}
+
+const fn named(
+    name: &'static str,
+    least: usize,
+    most: usize,
+    draw: fn(&mut Twister, &[f64]) -> Option<f64>,
+) -> Named {
+    Named {
+        name,
+        least,
+        most,
+        draw,
     }
-    let defaulted = |index: usize, default: f64| {
-        if count > index + 1 {
-            values[index]
+}
+
+/// The parameter at `index`, or what it is by default.
+fn or(given: &[f64], index: usize, default: f64) -> f64 {
+    given.get(index).copied().unwrap_or(default)
+}
+
+fn normal(twister: &mut Twister, given: &[f64]) -> Option<f64> {
+    let (mean, deviation) = (or(given, 0, 0.0), or(given, 1, 1.0));
+    (deviation > 0.0).then(|| mean + deviation * twister.normal())
+}
+
+fn chi_square(twister: &mut Twister, degrees: f64) -> f64 {
+    2.0 * twister.gamma(degrees / 2.0)
+}
+
+/// The number of the first of `shares` that brings their sum above a uniform number, from 1; one more than there are
+/// if none does.
+fn table(twister: &mut Twister, shares: &[f64]) -> Option<f64> {
+    if !shares.iter().all(|share| (0.0..=1.0).contains(share)) {
+        return None;
+    }
+    let mut rest = twister.uniform();
+    let place = shares.iter().position(|share| {
+        rest -= share;
+        rest < 0.0
+    });
+    Some(place.unwrap_or(shares.len()) as f64 + 1.0)
+}
+
+fn binomial(twister: &mut Twister, p: f64, n: f64) -> Option<f64> {
+    if !(0.0..=1.0).contains(&p) || !(1.0..=1e7).contains(&n) {
+        return None;
+    }
+    let (mut hits, mut trial) = (0.0, 0.0);
+    while trial < n.floor() {
+        hits += f64::from(u8::from(twister.uniform() < p));
+        trial += 1.0;
+    }
+    Some(hits)
+}
+
+const LAWS: &[Named] = &[
+    named("UNIFORM", 0, 2, |t, p| {
+        let (low, high) = (or(p, 0, 0.0), or(p, 1, 1.0));
+        Some(low + (high - low) * t.uniform())
+    }),
+    named("NORMAL", 0, 2, normal),
+    named("GAUSSIAN", 0, 2, normal),
+    named("CAUCHY", 0, 2, |t, p| {
+        let (location, scale) = (or(p, 0, 0.0), or(p, 1, 1.0));
+        (scale > 0.0).then(|| location + scale * t.cauchy())
+    }),
+    named("LOGNORMAL", 0, 2, |t, p| normal(t, p).map(f64::exp)),
+    named("EXPONENTIAL", 0, 1, |t, p| {
+        Some(-t.uniform().ln() * or(p, 0, 1.0))
+    }),
+    named("BERNOULLI", 1, 1, |t, p| {
+        let drawn = || f64::from(u8::from(t.uniform() < p[0]));
+        (0.0..=1.0).contains(&p[0]).then(drawn)
+    }),
+    named("INTEGER", 1, 2, |t, p| {
+        let (low, high) = if p.len() > 1 {
+            (p[0], p[1])
         } else {
-            default
-        }
-    };
-    let [a, b] = [values[0], values[1]];
-    let name = {
-        let text = call.text(0);
-        let mut name = [b' '; 4];
-        for (to, from) in name.iter_mut().zip(text.iter()) {
-            *to = from.to_ascii_uppercase();
-        }
-        name
-    };
-    let twister = twister(call);
-    let value = match &name {
-        b"UNIF" => {
-            let (low, high) = (defaulted(0, 0.0), defaulted(1, 1.0));
-            Some(low + (high - low) * twister.uniform())
-        }
-        b"NORM" | b"GAUS" => {
-            let (mean, deviation) = (defaulted(0, 0.0), defaulted(1, 1.0));
-            (deviation > 0.0).then(|| mean + deviation * twister.normal())
-        }
-        b"CAUC" => Some(twister.cauchy()),
-        b"LOGN" => Some((defaulted(0, 0.0) + defaulted(1, 1.0) * twister.normal()).exp()),
-        b"EXPO" => Some(-twister.uniform().ln() * defaulted(0, 1.0)),
-        b"BERN" => (0.0..=1.0)
-            .contains(&a)
-            .then(|| f64::from(u8::from(twister.uniform() < a))),
-        b"INTE" => {
-            let (low, high) = if count > 2 { (a, b) } else { (1.0, a) };
-            (high >= low).then(|| low + (twister.uniform() * (high - low + 1.0)).floor())
-        }
-        b"GAMM" => (a > 0.0).then(|| twister.gamma(a) * defaulted(1, 1.0)),
-        b"CHIS" => (a > 0.0).then(|| 2.0 * twister.gamma(a / 2.0)),
-        b"BETA" => (a > 0.0 && b > 0.0).then(|| {
-            let (x, y) = (twister.gamma(a), twister.gamma(b));
+            (1.0, p[0])
+        };
+        (high >= low).then(|| low + (t.uniform() * (high - low + 1.0)).floor())
+    }),
+    named("GAMMA", 1, 2, |t, p| {
+        (p[0] > 0.0).then(|| t.gamma(p[0]) * or(p, 1, 1.0))
+    }),
+    named("ERLANG", 1, 2, |t, p| {
+        (p[0] >= 1.0).then(|| t.gamma(p[0].floor()) * or(p, 1, 1.0))
+    }),
+    named("CHISQUARE", 1, 1, |t, p| {
+        (p[0] > 0.0).then(|| chi_square(t, p[0]))
+    }),
+    named("T", 1, 1, |t, p| {
+        (p[0] > 0.0).then(|| t.normal() / (chi_square(t, p[0]) / p[0]).sqrt())
+    }),
+    named("F", 2, 2, |t, p| {
+        let drawn = || (chi_square(t, p[0]) / p[0]) / (chi_square(t, p[1]) / p[1]);
+        (p[0] > 0.0 && p[1] > 0.0).then(drawn)
+    }),
+    named("BETA", 2, 2, |t, p| {
+        (p[0] > 0.0 && p[1] > 0.0).then(|| {
+            let (x, y) = (t.gamma(p[0]), t.gamma(p[1]));
             x / (x + y)
-        }),
-        b"POIS" => (a > 0.0 && a < 1e9).then(|| twister.poisson(a)),
-        b"BINO" => ((0.0..=1.0).contains(&a) && (1.0..=1e7).contains(&b)).then(|| {
-            let mut hits = 0.0;
-            let mut trial = 0.0;
-            while trial < b.floor() {
-                hits += f64::from(u8::from(twister.uniform() < a));
-                trial += 1.0;
+        })
+    }),
+    named("WEIBULL", 2, 2, |t, p| {
+        let drawn = || p[1] * (-t.uniform().ln()).powf(1.0 / p[0]);
+        (p[0] > 0.0 && p[1] > 0.0).then(drawn)
+    }),
+    named("TRIANGLE", 1, 1, |t, p| {
+        (0.0..=1.0).contains(&p[0]).then(|| {
+            let u = t.uniform();
+            if u <= p[0] {
+                (u * p[0]).sqrt()
+            } else {
+                1.0 - ((1.0 - u) * (1.0 - p[0])).sqrt()
             }
-            hits
-        }),
-        _ => None,
+        })
+    }),
+    named("TABLE", 1, usize::MAX, table),
+    named("POISSON", 1, 1, |t, p| {
+        (p[0] > 0.0 && p[0] < 1e9).then(|| t.poisson(p[0]))
+    }),
+    named("BINOMIAL", 2, 2, |t, p| binomial(t, p[0], p[1])),
+    // Trials up to the first success.
+    named("GEOMETRIC", 1, 1, |t, p| {
+        let drawn = || 1.0 + (t.uniform().ln() / (-p[0]).ln_1p()).floor();
+        (p[0] > 0.0 && p[0] <= 1.0).then(drawn)
+    }),
+];
+
+/// The distribution that takes `count` parameters, or what is wrong with it.
+fn find(name: &[u8], count: usize) -> std::result::Result<&'static Named, String> {
+    let known = LAWS.iter().map(|law| law.name);
+    let law = &LAWS[super::distribution("RAND", name, known)?];
+    if (law.least..=law.most).contains(&count) {
+        return Ok(law);
+    }
+    let takes = law.least..=law.most;
+    Err(super::wrong_count("RAND", law.name, takes, count))
+}
+
+/// What is wrong with the distribution of a call of RAND, if anything is.
+pub(super) fn refusal(name: &[u8], arguments: usize) -> Option<String> {
+    find(name, arguments.saturating_sub(1)).err()
+}
+
+fn rand(call: &mut Call<'_, '_>) -> Result {
+    let law = match find(&call.text(0), call.count().saturating_sub(1)) {
+        Ok(law) => law,
+        Err(message) => return Result::Number(call.refuse(message)),
     };
+    let parameters: Vec<f64> = (1..call.count()).map(|index| call.number(index)).collect();
+    let value = (law.draw)(twister(call), &parameters);
     Result::Number(match value.filter(|value| value.is_finite()) {
         Some(value) => value,
         None => {
