@@ -55,9 +55,9 @@ impl Procedure for Means {
             yes: "FORMAT, LABEL; CLASS (DESCENDING, MISSING), BY, VAR, WEIGHT, FREQ, TYPES, WAYS, \
                   WHERE; OUTPUT with statistics of chosen variables, names, AUTONAME, NOINHERIT; NWAY, \
                   MISSING, CHARTYPE, MAXDEC=, ALPHA=, VARDEF=; FW=, NONOBS and THREADS (of no effect); \
-                  all statistics of SAS, quantiles by definition 5. Classes group by formatted values. \
-                  Groups that do not fit into memory go to a utility file; with quantiles or grouped \
-                  by a format they stop the step",
+                  all statistics of SAS, quantiles by definition 5 or, with WEIGHT, of the weights. \
+                  Classes group by formatted values. Groups that do not fit into memory go to a \
+                  utility file; with quantiles or grouped by a format they stop the step",
             no: "ID, ORDER= but INTERNAL, COMPLETETYPES, MINID/MAXID, other quantile definitions",
         }
     }
@@ -203,13 +203,14 @@ impl Analysis {
                 depth,
                 weights: weight.is_some(),
             },
-            weight: weight.map(|field| field.slot),
-            freq: freq.map(|field| field.slot),
             rules: Rules {
                 depth,
+                weighted: weight.is_some(),
                 vardef: statements.vardef,
                 alpha: statements.alpha,
             },
+            weight: weight.map(|field| field.slot),
+            freq: freq.map(|field| field.slot),
             with_values: wanted.iter().any(|one| one.statistic.needs_values()),
             output_types,
             printed_types,
@@ -377,7 +378,7 @@ impl Analysis {
         if self.with_values {
             for (variable, value) in self.values[..self.fields.len()].iter().enumerate() {
                 if !value.is_nan() {
-                    groups.keep(group, variable, *value, times)?;
+                    groups.keep(group, variable, *value, (times, weight))?;
                 }
             }
         }

@@ -18,7 +18,8 @@ pub(super) struct Groups {
     /// The lowest key of each group.
     keys: Vec<u8>,
     cells: Cells,
-    /// All values of each cell, where quantiles are asked for.
+    /// All values of each cell, where quantiles are asked for; each with its weight behind it where there
+    /// are weights.
     values: Option<Vec<Vec<f64>>>,
     /// Memory taken so far and memory there is, bytes.
     used: u64,
@@ -135,14 +136,21 @@ impl Groups {
         self.cells.merge(group, frequency, cells);
     }
 
-    /// Keeps a value for quantiles, as often as FREQ says.
+    /// Keeps a value for quantiles, as often as FREQ says, or once with the weight of all.
     pub(super) fn keep(
         &mut self,
         group: usize,
         variable: usize,
         value: f64,
-        times: f64,
+        (times, weight): (f64, f64),
     ) -> Outcome<()> {
+        if self.asked.weights {
+            self.take(2 * size_of::<f64>())?;
+            if let Some(values) = &mut self.values {
+                values[group * self.variables + variable].extend([value, times * weight]);
+            }
+            return Ok(());
+        }
         let mut left = times;
         while left >= 1.0 {
             self.take(size_of::<f64>())?;
@@ -162,7 +170,12 @@ impl Groups {
     /// Sorts the values that were kept.
     pub(super) fn sort_values(&mut self) {
         for values in self.values.iter_mut().flatten() {
-            values.sort_unstable_by(f64::total_cmp);
+            if self.asked.weights {
+                let (pairs, _) = values.as_chunks_mut::<2>();
+                pairs.sort_unstable_by(|left, right| left[0].total_cmp(&right[0]));
+            } else {
+                values.sort_unstable_by(f64::total_cmp);
+            }
         }
     }
 

@@ -136,6 +136,8 @@ pub(super) struct Rules {
     pub(super) depth: Depth,
     pub(super) vardef: Vardef,
     pub(super) alpha: f64,
+    /// There is a WEIGHT variable.
+    pub(super) weighted: bool,
 }
 
 impl Statistic {
@@ -187,7 +189,7 @@ impl Statistic {
     }
 
     /// The value, a missing value if it is not defined; `sorted` has all values in order where it
-    /// [needs](Self::needs_values) them.
+    /// [needs](Self::needs_values) them, each with its weight behind it if there are weights.
     pub(super) fn value(self, cell: &Cell, sorted: &[f64], rules: Rules) -> f64 {
         self.defined(cell, sorted, rules)
             .unwrap_or_else(missing::missing)
@@ -195,6 +197,13 @@ impl Statistic {
 
     fn defined(self, cell: &Cell, sorted: &[f64], rules: Rules) -> Option<f64> {
         let any = cell.n > 0.0;
+        let of = |percent| {
+            if rules.weighted {
+                weighted_quantile(sorted, percent)
+            } else {
+                quantile(sorted, percent)
+            }
+        };
         match self {
             Self::N => Some(cell.n),
             Self::NMiss => Some(cell.missing),
@@ -217,10 +226,12 @@ impl Statistic {
             Self::ProbT => Some(t_probability(t(cell, rules)?, cell.n - 1.0)),
             Self::Lclm => Some(cell.mean(rules.depth)? - half_width(cell, rules)?),
             Self::Uclm => Some(cell.mean(rules.depth)? + half_width(cell, rules)?),
+            // As in SAS these are not defined with weights.
+            Self::Skewness | Self::Kurtosis | Self::Mode if rules.weighted => None,
             Self::Skewness => skewness(cell, rules.vardef),
             Self::Kurtosis => kurtosis(cell, rules.vardef),
-            Self::Quantile(percent) => quantile(sorted, percent),
-            Self::Qrange => Some(quantile(sorted, 75)? - quantile(sorted, 25)?),
+            Self::Quantile(percent) => of(percent),
+            Self::Qrange => Some(of(75)? - of(25)?),
             Self::Mode => mode(sorted),
         }
     }
@@ -293,6 +304,29 @@ fn quantile(sorted: &[f64], percent: u8) -> Option<f64> {
     }
 }
 
+/// The value at which the weights up to it pass the share of all weights; the mean of it and the next one if they
+/// reach it exactly. With equal weights that is QNTLDEF=5. Values without weight do not count.
+fn weighted_quantile(sorted: &[f64], percent: u8) -> Option<f64> {
+    // What sums of weights such as 0.1 differ by from what they mean.
+    const ROUNDING: f64 = 1e-12;
+    let (pairs, _) = sorted.as_chunks::<2>();
+    let all: f64 = pairs.iter().map(|[_, weight]| weight).sum();
+    let (share, rounding) = (all * f64::from(percent) / 100.0, all * ROUNDING);
+    let (mut so_far, mut exactly) = (0.0, None);
+    for [value, weight] in pairs.iter().filter(|[_, weight]| *weight > 0.0) {
+        if let Some(before) = exactly {
+            return Some(f64::midpoint(before, *value));
+        }
+        so_far += weight;
+        if (so_far - share).abs() <= rounding {
+            exactly = Some(*value);
+        } else if so_far > share {
+            return Some(*value);
+        }
+    }
+    exactly
+}
+
 /// The most frequent value, the smallest of several; none if no value comes twice.
 fn mode(sorted: &[f64]) -> Option<f64> {
     let mut best: Option<(usize, f64)> = None;
@@ -309,6 +343,30 @@ mod tests {
     use super::*;
     use crate::means::cells::Cells;
 
+    #[test]
+    fn quantiles_of_equal_weights_are_those_without() {
+        let values = [1.0, 2.0, 2.5, 4.0, 7.0, 8.0, 9.0, 11.0, 12.0, 20.0];
+        for count in 1..=values.len() {
+            let pairs: Vec<f64> = values[..count]
+                .iter()
+                .flat_map(|value| [*value, 0.1])
+                .collect();
+            for percent in [1, 5, 10, 25, 50, 75, 90, 95, 99] {
+                let plain = quantile(&values[..count], percent);
+                assert_eq!(
+                    weighted_quantile(&pairs, percent),
+                    plain,
+                    "{count} {percent}"
+                );
+            }
+        }
+        assert_eq!(
+            weighted_quantile(&[1.0, 0.0, 3.0, 2.0, 9.0, 0.0], 50),
+            Some(3.0)
+        );
+        assert_eq!(weighted_quantile(&[1.0, 0.0], 50), None);
+    }
+
     /// Every expected value is worked out by hand or with exact fractions.
     #[test]
     fn statistics_of_a_few_values() {
@@ -318,6 +376,7 @@ mod tests {
             depth: Depth::Powers,
             vardef: Vardef::Df,
             alpha: 0.05,
+            weighted: false,
         };
         let value = |word: &str| {
             let wanted = Wanted::find(word).unwrap();
@@ -367,6 +426,7 @@ mod tests {
             depth: Depth::Powers,
             vardef: Vardef::Df,
             alpha: 0.05,
+            weighted: false,
         };
         let one = Cells::of(&[3.0]).cell(0, 0);
         for word in ["std", "t", "skew", "kurt", "lclm", "mode"] {

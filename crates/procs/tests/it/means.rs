@@ -193,6 +193,32 @@ fn weights_and_frequencies() {
     }
 }
 
+/// By the definition for weights: a quantile is where the weights up to it pass its share of them all.
+#[test]
+fn weights_weigh_quantiles_and_leave_some_statistics_undefined() {
+    let (ran, store) = clean(
+        "data d.x; input x w k @@; datalines;
+1 1 2 2 1 1 3 1 1 4 1 1 100 10 1
+;
+         proc means data=d.x noprint; var x; weight w;
+           output out=d.w median=m q1=a q3=b qrange=r p1=f skewness=s kurtosis=u mode=o max=t; run;
+         proc means data=d.x noprint; var x; weight w; freq k; output out=d.k q1=a p25=b median=m; run;
+         data d.half; set d.x; w = w / 20; run;
+         proc means data=d.half noprint; where x < 5; var x; weight w; output out=d.h median=m; run;
+         proc means data=d.x mode median skewness; var x; weight w; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/w.sas7bdat"),
+        ["0 5 100 4 100 96 1 . . . 100"]
+    );
+    // The first row twice: 3.75 of 15 is within the fourth row.
+    assert_eq!(rows(&store, "/data/k.sas7bdat"), ["0 6 3 3 100"]);
+    assert_eq!(rows(&store, "/data/h.sas7bdat"), ["0 4 2.5"]);
+    let line = ran.listing.lines().find(|line| line.contains("100"));
+    let cells: Vec<&str> = line.unwrap().split_whitespace().collect();
+    assert_eq!(cells, [".", "100.0000000", "."], "{}", ran.listing);
+}
+
 #[test]
 fn by_groups_are_independent_and_must_be_sorted() {
     let (ran, store) = clean(&format!(
