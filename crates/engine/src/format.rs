@@ -10,7 +10,8 @@ use std::borrow::Cow;
 
 use sas7bdat::{Format, missing};
 
-use self::digits::{decimal, right};
+pub use self::digits::decimal;
+use self::digits::right;
 pub use self::table::names;
 use self::table::{Entry, Print};
 use self::user::{Formats, Label};
@@ -267,7 +268,7 @@ fn parenthesised(value: f64, width: usize, decimals: usize) -> String {
 /// Ew.: `1.257E+03`
 fn exponent(value: f64, width: usize) -> String {
     let digits = width.saturating_sub(7).min(17);
-    let text = format!("{value:.digits$E}");
+    let text = digits::exponential(value, digits);
     let (mantissa, power) = text.split_once('E').unwrap_or((&text, "0"));
     let (sign, power) = match power.strip_prefix('-') {
         Some(power) => ('-', power),

@@ -1,6 +1,6 @@
 //! Figures as the listings of statistical procedures print them.
 
-use engine::format::best;
+use engine::format::{best, decimal};
 use engine::session::World;
 
 /// A probability with four decimals.
@@ -10,7 +10,7 @@ pub(crate) fn probability(value: f64) -> String {
     } else if value < 0.0001 {
         "<.0001".to_owned()
     } else {
-        format!("{value:.4}")
+        decimal(value, 4)
     }
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn statistic(value: f64) -> String {
     } else if value.abs() >= 1e6 {
         best(value, 8).trim().to_owned()
     } else {
-        format!("{value:.2}")
+        decimal(value, 2)
     }
 }
 
@@ -32,7 +32,8 @@ pub(crate) fn fixed(value: f64, width: usize, decimals: usize) -> String {
     if value.is_nan() {
         return ".".to_owned();
     }
-    let text = format!("{value:.decimals$}");
+    // Zero has no sign.
+    let text = decimal(value + 0.0, decimals);
     if text.len() <= width && !(value != 0.0 && text.parse() == Ok(0.0) && decimals > 4) {
         text
     } else {

@@ -1,5 +1,6 @@
 //! The printed tables of PROC FREQ.
 
+use engine::format::decimal;
 use engine::session::World;
 use sas7bdat::{Encoding, Kind};
 
@@ -155,7 +156,7 @@ fn aligned(world: &mut World, lines: &[Vec<String>], text: impl Fn(usize) -> boo
 }
 
 fn percent(part: f64, whole: f64) -> String {
-    format!("{:.2}", 100.0 * part / whole)
+    decimal(100.0 * part / whole, 2)
 }
 
 /// What stands in each cell of a crossed table, one below the other.

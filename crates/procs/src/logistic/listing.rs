@@ -1,6 +1,6 @@
 //! The log and the printed results of PROC LOGISTIC and PROC HPLOGISTIC.
 
-use engine::format::best;
+use engine::format::{best, decimal};
 use engine::session::World;
 
 use super::fit::{Status, Test, times};
@@ -551,7 +551,7 @@ fn ratio(logarithm: f64) -> String {
     } else if value < 0.001 {
         "<0.001".to_owned()
     } else {
-        format!("{value:.3}")
+        decimal(value, 3)
     }
 }
 
@@ -610,7 +610,7 @@ fn association(world: &mut World, analysis: &Analysis) {
         }
     }
     let tied = pairs - concordant - discordant;
-    let percent = |count: f64| format!("{:.1}", 100.0 * count / pairs);
+    let percent = |count: f64| decimal(100.0 * count / pairs, 1);
     let difference = concordant - discordant;
     let all = analysis.used * (analysis.used - 1.0) / 2.0;
     let mut grid = Grid::new(1, &["", "", "", ""]);

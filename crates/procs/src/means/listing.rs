@@ -1,7 +1,7 @@
 //! The printed tables of PROC MEANS.
 
 use engine::dataset::input::Field;
-use engine::format::best;
+use engine::format::{best, decimal};
 use engine::session::World;
 use sas7bdat::{Encoding, Kind};
 
@@ -187,9 +187,9 @@ impl Printed<'_> {
         match (statistic, self.max_decimals) {
             (Statistic::N | Statistic::NMiss, _) => format!("{value}"),
             (Statistic::ProbT, _) if value < 0.0001 => "<.0001".to_owned(),
-            (Statistic::ProbT, _) => format!("{value:.4}"),
-            (Statistic::T, _) => format!("{value:.2}"),
-            (_, Some(decimals)) => format!("{value:.decimals$}"),
+            (Statistic::ProbT, _) => decimal(value, 4),
+            (Statistic::T, _) => decimal(value, 2),
+            (_, Some(decimals)) => decimal(value, decimals),
             _ => twelve_columns(value),
         }
     }
@@ -201,9 +201,9 @@ fn twelve_columns(value: f64) -> String {
     let text = if size != 0.0 && size < 1e-4 {
         return best(value, 12).trim().to_owned();
     } else if size < 1000.0 {
-        format!("{value:.7}")
+        decimal(value, 7)
     } else {
-        format!("{value:.2}")
+        decimal(value, 2)
     };
     if text.len() <= 12 {
         text

@@ -1,6 +1,6 @@
 //! The printed results of PROC REG.
 
-use engine::format::best;
+use engine::format::{best, decimal};
 use engine::session::World;
 
 use super::Result;
@@ -17,9 +17,10 @@ fn eleven(value: f64) -> String {
     if size >= 1e10 || (size != 0.0 && size < 0.01) {
         best(value, 11).trim().to_owned()
     } else if size >= 1e4 {
-        format!("{value:.0}")
+        decimal(value, 0)
     } else {
-        format!("{value:.5}")
+        // Zero has no sign.
+        decimal(value + 0.0, 5)
     }
 }
 
@@ -85,9 +86,9 @@ fn steps(world: &mut World, result: &Result<'_>) {
         world
             .listing
             .centered_line(&format!("{name} {title}: Step {}", number + 1));
-        let (r_square, c) = (step.r_square, step.c);
+        let (r_square, c) = (decimal(step.r_square, 4), decimal(step.c, 4));
         world.listing.centered_line(&format!(
-            "Variable {variable} {what}: R-Square = {r_square:.4} and C(p) = {c:.4}"
+            "Variable {variable} {what}: R-Square = {r_square} and C(p) = {c}"
         ));
         world.listing.line("");
     }
@@ -116,8 +117,8 @@ fn steps(world: &mut World, result: &Result<'_>) {
             own(true),
             own(false),
             step.count.to_string(),
-            format!("{:.4}", step.partial),
-            format!("{:.4}", step.r_square),
+            decimal(step.partial, 4),
+            decimal(step.r_square, 4),
             fixed(step.c, 9, 4),
             statistic(step.f),
             probability(step.probability),
@@ -178,7 +179,7 @@ fn variance(world: &mut World, result: &Result<'_>) {
 }
 
 fn summary(world: &mut World, result: &Result<'_>) {
-    let fraction = |value: f64| format!("{value:.4}");
+    let fraction = |value: f64| fixed(value, 10, 4);
     for (left, value, right, other) in [
         (
             "Root MSE",

@@ -118,6 +118,31 @@ fn chi_square_is_printed_with_its_probability() {
     assert!(words.contains("Sample Size = 66"), "{words}");
 }
 
+/// The listing of the documentation: 9 of 32 are 28.125 percent.
+#[test]
+fn halves_of_the_last_digit_are_rounded_up() {
+    let (ran, _) = clean(
+        "data pain; input dose adverse $ count @@; datalines;
+0 No 26 0 Yes 6 1 No 26 1 Yes 7 2 No 23 2 Yes 9 3 No 18 3 Yes 14 4 No 9 4 Yes 23
+;
+         proc freq data=pain; weight count; tables dose*adverse / nocol nopercent; run;",
+    );
+    let shares: Vec<&str> = lines(&ran.listing)
+        .into_iter()
+        .filter(|line| line.contains('.'))
+        .collect();
+    assert_eq!(
+        shares,
+        [
+            "|   81.25|   18.75|",
+            "|   78.79|   21.21|",
+            "|   71.88|   28.13|",
+            "|   56.25|   43.75|",
+            "|   28.13|   71.88|"
+        ]
+    );
+}
+
 #[test]
 fn lists_and_strata() {
     let (ran, _) = clean(&format!(
