@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use super::digits::decimal;
 use crate::datetime::{self, Date, MONTHS, WEEKDAYS};
 
 /// SAS's calendar: 1 January 1582 to 31 December 20000, in days since 1960.
@@ -203,15 +204,10 @@ fn cut(text: &str, width: usize) -> &str {
     text.get(..width).unwrap_or(text)
 }
 
-/// Seconds with so many decimals, and what carries over.
+/// Hours, minutes and seconds of a number of seconds that is rounded to so many decimals.
 fn split_seconds(value: f64, decimals: usize) -> Option<(f64, f64, String)> {
     let scale = 10_f64.powi(i32::try_from(decimals).ok()?);
-    // Without decimals seconds are cut off, with decimals they are rounded.
-    let seconds = if decimals == 0 {
-        value.floor()
-    } else {
-        (value * scale).round() / scale
-    };
+    let seconds = (value * scale).round() / scale;
     if seconds >= 1e15 {
         return None;
     }
@@ -232,14 +228,19 @@ fn clock(name: &str, value: f64, width: usize, decimals: usize) -> Option<String
             minutes % 60.0
         ));
     }
+    if name == "HOUR" {
+        return Some(decimal(value / 3600.0, decimals));
+    }
     // Decimals that do not fit are given up.
     let decimals = (0..=decimals)
         .rev()
         .find(|d| width >= 8 + d + usize::from(*d > 0))
         .unwrap_or(0);
-    let (hours, minutes, seconds) = split_seconds(magnitude, decimals)?;
+    let (mut hours, minutes, seconds) = split_seconds(magnitude, decimals)?;
+    if name == "TOD" {
+        hours %= 24.0;
+    }
     Some(match name {
-        "HOUR" => format!("{sign}{hours}"),
         "MMSS" => format!("{sign}{}:{seconds}", hours * 60.0 + minutes),
         "TOD" | "E8601TM" => format!("{sign}{hours:02}:{minutes:02}:{seconds}"),
         _ => match width {
@@ -258,8 +259,16 @@ fn clock(name: &str, value: f64, width: usize, decimals: usize) -> Option<String
 }
 
 fn datetime(name: &str, value: f64, width: usize, decimals: usize) -> Option<String> {
-    let date = day((value / 86_400.0).floor())?;
+    let extra = if decimals == 0 { 0 } else { decimals + 1 };
+    // Decimals that do not fit are given up.
+    let decimals = match name {
+        "DATETIME" if width < 16 + extra => width.saturating_sub(17),
+        _ => decimals,
+    };
     let (hours, minutes, seconds) = split_seconds(value.rem_euclid(86_400.0), decimals)?;
+    // Rounding may lead to the next day.
+    let date = day((value / 86_400.0).floor() + (hours / 24.0).floor())?;
+    let hours = hours % 24.0;
     let Date { year, month, day } = date;
     if name == "E8601DT" {
         return Some(format!(
@@ -272,19 +281,11 @@ fn datetime(name: &str, value: f64, width: usize, decimals: usize) -> Option<Str
         year.rem_euclid(100)
     );
     let long = format!("{day:02}{}{year:04}", MONTHS[month as usize - 1]);
-    let extra = if decimals == 0 { 0 } else { decimals + 1 };
     // The century needs 19 columns, or all that the decimals leave of 20 and more.
     let century = width >= 19.max(18 + extra);
     Some(match width {
         16.. if century => format!("{long}:{hours:02}:{minutes:02}:{seconds}"),
-        16.. => {
-            let seconds = if 16 + extra <= width {
-                seconds
-            } else {
-                split_seconds(value.rem_euclid(86_400.0), width.saturating_sub(17))?.2
-            };
-            format!("{short}:{hours:02}:{minutes:02}:{seconds}")
-        }
+        16.. => format!("{short}:{hours:02}:{minutes:02}:{seconds}"),
         13..=15 => format!("{short}:{hours:02}:{minutes:02}"),
         10..=12 => format!("{short}:{hours:02}"),
         9 => long,
