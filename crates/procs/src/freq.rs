@@ -1,5 +1,6 @@
 //! PROC FREQ: one pass over the input; all tables are counted at once.
 
+mod chisq;
 mod counts;
 mod listing;
 mod output;
@@ -34,6 +35,8 @@ struct Request<'a> {
     /// Of the last request of the step, where there is an OUTPUT statement.
     tests: Option<(&'a Output, Table)>,
     by_count: usize,
+    /// Some BY group had negative weights.
+    negative: bool,
 }
 
 impl Procedure for Freq {
@@ -44,9 +47,11 @@ impl Procedure for Freq {
     fn support(&self) -> Support {
         Support {
             yes: "FORMAT, LABEL; TABLES of one to many variables (`a*(b c)`) with OUT=, OUTPCT, LIST, \
-                  MISSING, CHISQ, NOROW, NOCOL, NOPERCENT, NOCUM, NOPRINT; OUTPUT with N PCHI LRCHI \
-                  PHI CONTGY CRAMV; WEIGHT, BY, WHERE. Values are grouped as formatted",
-            no: "ORDER= but INTERNAL, other statistics of OUTPUT, FISHER, MEASURES, TESTP=, SPARSE",
+                  MISSING, CHISQ (with Fisher's exact test of tables of two by two), NOROW, NOCOL, \
+                  NOPERCENT, NOCUM, NOPRINT; OUTPUT with N PCHI LRCHI PHI CONTGY CRAMV; WEIGHT, BY, \
+                  WHERE. Values are grouped as formatted",
+            no: "ORDER= but INTERNAL, other statistics of OUTPUT, FISHER of larger tables, MEASURES, \
+                 TESTP=, SPARSE, LIST with CHISQ",
         }
     }
 
@@ -97,20 +102,15 @@ impl Procedure for Freq {
         if statements.printed {
             world.listing.end();
         }
-        let tables: Vec<Table> = requests
-            .into_iter()
-            .flat_map(|request| [request.out, request.tests.map(|(_, table)| table)])
-            .flatten()
-            .collect();
         if let Err(failure) = done {
-            for table in tables {
-                table.discard(world);
+            for request in requests {
+                request.discard(world);
             }
             return Err(failure);
         }
         input.finish(world)?;
-        for table in tables {
-            table.finish(world)?;
+        for request in requests {
+            request.finish(world)?;
         }
         Ok(())
     }
@@ -175,6 +175,7 @@ fn bind<'a>(
             out,
             tests: None,
             by_count: by_fields.len(),
+            negative: false,
         });
     }
     Ok(requests)
@@ -251,11 +252,12 @@ fn pass(
         }
         for request in requests {
             request.counts.unify();
+            request.negative |= request.counts.negative;
             if statements.printed && !request.options.no_print {
                 listing::print(world, &request.counts, request.options, encoding);
             }
             request.write(by)?;
-            if let Some((output, table)) = &mut request.tests {
+            if let (Some((output, table)), false) = (&mut request.tests, request.negative) {
                 output.write(table, &request.counts, by, request.by_count)?;
             }
             request.counts.clear();
@@ -287,6 +289,40 @@ fn pass(
 }
 
 impl Request<'_> {
+    fn discard(self, world: &mut World) {
+        let tests = self.tests.map(|(_, table)| table);
+        for table in self.out.into_iter().chain(tests) {
+            table.discard(world);
+        }
+    }
+
+    /// Completes the data sets; as in SAS there is no data set of statistics where weights were negative.
+    fn finish(self, world: &mut World) -> Outcome<()> {
+        if self.negative {
+            let classes = self.counts.classes.variables.iter();
+            let names = classes.map(|class| class.field.variable.name.as_str());
+            world.log.note(&format!(
+                "Percentages and statistics are not computed for {}, since some weights are negative.",
+                names.collect::<Vec<_>>().join("*")
+            ));
+        }
+        if let Some(table) = self.out {
+            table.finish(world)?;
+        }
+        match self.tests {
+            Some((_, table)) if self.negative => {
+                table.withhold(world);
+                let message = "The data set of the OUTPUT statement is not created.";
+                world.log.note(message);
+            }
+            Some((_, table)) => {
+                table.finish(world)?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
     /// Writes the cells to OUT=.
     fn write(&mut self, by: Option<&ByGroups>) -> Outcome<()> {
         let Some(table) = &mut self.out else {
@@ -295,7 +331,7 @@ impl Request<'_> {
         if let Some(by) = by {
             by.copy(table);
         }
-        let cells = self.counts.in_order();
+        let (cells, negative) = (self.counts.in_order(), self.counts.negative);
         let total: f64 = cells.iter().map(|(_, count)| count).sum();
         let variables = &self.counts.classes.variables;
         let parts = self.counts.classes.parts();
@@ -323,10 +359,17 @@ impl Request<'_> {
                     column += 1;
                 };
                 next(*count);
-                next(100.0 * count / total);
+                let share = |whole: f64| {
+                    if negative {
+                        f64::NAN
+                    } else {
+                        100.0 * count / whole
+                    }
+                };
+                next(share(total));
                 if let (Some(crossed), true) = (&crossed, self.options.out_percents) {
                     if strata > 0 {
-                        next(100.0 * count / crossed.total());
+                        next(share(crossed.total()));
                     }
                     let of_row = &key[parts[strata].clone()];
                     let of_column = &key[parts[strata + 1].clone()];
@@ -335,8 +378,8 @@ impl Request<'_> {
                         .columns
                         .binary_search(&of_column)
                         .unwrap_or_default();
-                    next(100.0 * count / crossed.row_total(row));
-                    next(100.0 * count / crossed.column_total(place));
+                    next(share(crossed.row_total(row)));
+                    next(share(crossed.column_total(place)));
                 }
                 table.write()?;
             }

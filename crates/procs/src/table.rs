@@ -142,6 +142,11 @@ impl Table {
         self.output.finish_noting(world, note)
     }
 
+    /// Gives it up without a word.
+    pub(crate) fn withhold(self, world: &mut World) {
+        self.output.withhold(world);
+    }
+
     /// Gives it up; an older one of the name stays.
     pub(crate) fn discard(self, world: &mut World) {
         self.output.discard(world);

@@ -253,6 +253,13 @@ impl Output {
         give_up(world, &self.member, progress);
     }
 
+    /// Gives it up without a word: the caller says why there is none.
+    pub fn withhold(self, world: &mut World) {
+        drop(self.writer);
+        let channel = self.member.library.write_channel();
+        abandon(world, channel, &self.member.lock_path());
+    }
+
     const fn progress(&self) -> Progress {
         Progress {
             rows: self.rows,

@@ -12,6 +12,8 @@ pub(super) struct Counts {
     cells: Vec<f64>,
     /// What was left out for a missing value.
     pub(super) missing: f64,
+    /// Some weight was negative: there are neither percentages nor statistics.
+    pub(super) negative: bool,
     limit: u64,
 }
 
@@ -23,6 +25,7 @@ impl Counts {
             keys: Vec::new(),
             cells: Vec::new(),
             missing: 0.0,
+            negative: false,
             limit,
         }
     }
@@ -33,11 +36,13 @@ impl Counts {
         self.keys.clear();
         self.cells.clear();
         self.missing = 0.0;
+        self.negative = false;
     }
 
     /// Counts a row.
     #[inline]
     pub(super) fn add(&mut self, row: &[u8], weight: f64) -> Outcome<()> {
+        self.negative |= weight < 0.0;
         let Some((key, told)) = self.classes.key(row) else {
             self.missing += weight;
             return Ok(());

@@ -4,13 +4,20 @@ use engine::format::decimal;
 use engine::session::World;
 use sas7bdat::{Encoding, Kind};
 
+use super::chisq;
 use super::counts::{Counts, Crossed};
 use super::statements::Options;
-use crate::distribution::chi_square_probability;
 use crate::levels::ClassVariable;
 
-/// Prints one table.
+/// Prints one table; without percentages and statistics if there were negative weights.
 pub(super) fn print(world: &mut World, counts: &Counts, options: &Options, encoding: Encoding) {
+    let counts_only;
+    let options = if counts.negative {
+        counts_only = options.counts_only();
+        &counts_only
+    } else {
+        options
+    };
     let cells = counts.in_order();
     let variables = &counts.classes.variables;
     if variables.len() == 1 || options.list {
@@ -50,14 +57,19 @@ pub(super) fn print(world: &mut World, counts: &Counts, options: &Options, encod
         world.listing.line("");
         crosstab(world, &crossed, (row, column), options, encoding);
         if options.chi_square {
-            chi_square(world, &crossed);
+            let scores = [
+                chisq::scores(row, &crossed.rows),
+                chisq::scores(column, &crossed.columns),
+            ];
+            let scores = [scores[0].as_slice(), scores[1].as_slice()];
+            chisq::print(&mut world.listing, &crossed, scores);
         }
     }
     frequency_missing(world, counts);
 }
 
 fn frequency_missing(world: &mut World, counts: &Counts) {
-    if counts.missing > 0.0 {
+    if counts.missing != 0.0 {
         world
             .listing
             .centered_line(&format!("Frequency Missing = {}", counts.missing));
@@ -125,6 +137,10 @@ fn list(
             .is_some_and(|class| class.field.variable.kind == Kind::Character)
     };
     aligned(world, &lines, text);
+    if options.chi_square && variables.len() == 1 {
+        let counts: Vec<f64> = cells.iter().map(|(_, count)| *count).collect();
+        chisq::print_equal(&mut world.listing, &counts);
+    }
     frequency_missing(world, counts);
 }
 
@@ -292,46 +308,4 @@ fn crosstab(
         world.listing.line(&line);
     }
     world.listing.line("");
-}
-
-fn chi_square(world: &mut World, crossed: &Crossed<'_>) {
-    let (pearson, likelihood, degrees) = crossed.chi_squares();
-    let listing = &mut world.listing;
-    if degrees < 1.0 {
-        listing.line(
-            "No statistics are computed since a variable has fewer than 2 nonmissing levels.",
-        );
-        listing.line("");
-        return;
-    }
-    listing.centered_line("Statistics for the table");
-    listing.line("");
-    listing.centered_line(&format!(
-        "{:<28}{:>6}{:>12}{:>10}",
-        "Statistic", "DF", "Value", "Prob"
-    ));
-    listing.centered_line(&"-".repeat(56));
-    for (name, value) in [
-        ("Chi-Square", pearson),
-        ("Likelihood Ratio Chi-Square", likelihood),
-    ] {
-        let probability = chi_square_probability(value, degrees);
-        let probability = if probability < 0.0001 {
-            "<.0001".to_owned()
-        } else {
-            format!("{probability:.4}")
-        };
-        listing.centered_line(&format!(
-            "{name:<28}{degrees:>6}{value:>12.4}{probability:>10}"
-        ));
-    }
-    for (name, value) in [
-        ("Phi Coefficient", crossed.phi()),
-        ("Contingency Coefficient", crossed.contingency()),
-        ("Cramer's V", crossed.cramer()),
-    ] {
-        listing.centered_line(&format!("{name:<28}{:>6}{value:>12.4}{:>10}", "", ""));
-    }
-    listing.centered_line(&format!("Sample Size = {}", crossed.total()));
-    listing.line("");
 }

@@ -29,7 +29,7 @@ pub(super) struct Tables {
 }
 
 /// What stands behind the `/` of TABLES.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Options {
     pub(super) out: Option<DatasetRef>,
     pub(super) no_print: bool,
@@ -41,6 +41,19 @@ pub(super) struct Options {
     pub(super) no_cum: bool,
     pub(super) out_percents: bool,
     pub(super) chi_square: bool,
+}
+
+impl Options {
+    /// Without percentages and statistics.
+    pub(super) fn counts_only(&self) -> Self {
+        Self {
+            no_row: true,
+            no_col: true,
+            no_percent: true,
+            chi_square: false,
+            ..self.clone()
+        }
+    }
 }
 
 /// Reads the step.
@@ -112,6 +125,7 @@ fn tables(cursor: &mut Cursor<'_>) -> Outcome<Tables> {
         requests.push(product);
     }
     let mut options = Options::default();
+    let start = cursor.span();
     if cursor.eat_symbol("/") {
         while let Some(word) = cursor.peek_word() {
             match word.to_ascii_uppercase().as_str() {
@@ -133,6 +147,10 @@ fn tables(cursor: &mut Cursor<'_>) -> Outcome<Tables> {
             }
             cursor.next();
         }
+    }
+    if options.list && options.chi_square {
+        let message = "Lists show no statistics: leave out LIST or CHISQ";
+        return Err(Failure::at(&start, message));
     }
     Ok(Tables { requests, options })
 }

@@ -118,6 +118,61 @@ fn chi_square_is_printed_with_its_probability() {
     assert!(words.contains("Sample Size = 66"), "{words}");
 }
 
+/// A test of a treatment, a published example: 4.5000, 4.4629, 2.5313 and 4.2500; Fisher's test 0.9961, 0.0573,
+/// 0.0533 and 0.1070.
+#[test]
+fn tables_of_two_by_two_have_all_tests() {
+    let (ran, _) = clean(
+        "data a; input treat $ outcome $ count @@; datalines;
+a-test f 10 a-test u 2 control f 2 control u 4
+;
+         proc freq data=a; weight count; tables treat*outcome / chisq norow nocol nopercent;
+           tables treat / chisq nocum; run;",
+    );
+    let all = lines(&ran.listing);
+    let from = all
+        .iter()
+        .position(|line| line.starts_with("Statistics for"));
+    let found: Vec<String> = all[from.unwrap()..]
+        .iter()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "Statistics for the table",
+            "Statistic DF Value Prob",
+            "--------------------------------------------------------",
+            "Chi-Square 1 4.5000 0.0339",
+            "Likelihood Ratio Chi-Square 1 4.4629 0.0346",
+            "Continuity Adj. Chi-Square 1 2.5313 0.1116",
+            "Mantel-Haenszel Chi-Square 1 4.2500 0.0393",
+            "Phi Coefficient 0.5000",
+            "Contingency Coefficient 0.4472",
+            "Cramer's V 0.5000",
+            "Fisher's Exact Test",
+            "------------------------------------",
+            "Cell (1,1) Frequency (F) 10",
+            "Left-sided Pr <= F 0.9961",
+            "Right-sided Pr >= F 0.0573",
+            "Table Probability (P) 0.0533",
+            "Two-sided Pr <= P 0.1070",
+            "Sample Size = 18",
+            "treat Frequency Percent",
+            "-------------------------------",
+            "a-test 12 66.67",
+            "control 6 33.33",
+            "Chi-Square Test",
+            "for Equal Proportions",
+            "---------------------",
+            "Chi-Square 2.0000",
+            "DF 1",
+            "Pr > ChiSq 0.1573",
+            "Sample Size = 18",
+        ]
+    );
+}
+
 /// The listing of the documentation: 9 of 32 are 28.125 percent.
 #[test]
 fn halves_of_the_last_digit_are_rounded_up() {
@@ -141,6 +196,45 @@ fn halves_of_the_last_digit_are_rounded_up() {
             "|   28.13|   71.88|"
         ]
     );
+}
+
+#[test]
+fn negative_weights_leave_counts_alone() {
+    let (ran, store) = clean(&format!(
+        "{MAKE} data d.n; set d.a; if i = 2 then w = -20; run;
+         proc freq data=d.n; weight w; tables a; tables a*b / chisq out=d.c outpct;
+           output out=d.t pchi; run;"
+    ));
+    assert_eq!(
+        lines(&ran.listing)[1..],
+        [
+            "The FREQ Procedure",
+            "Cumulative",
+            "a    Frequency     Frequency",
+            "----------------------------",
+            "x           -7            -7",
+            "y           51            44",
+            "Frequency Missing = 12",
+            "Table of a by b",
+            "a         b",
+            "Frequency|1       |2       |  Total",
+            "---------+--------+--------+",
+            "x        |     -16|       9|       -7",
+            "---------+--------+--------+",
+            "y        |      30|      21|       51",
+            "---------+--------+--------+",
+            "Total           14       30        44",
+            "Frequency Missing = 12",
+        ]
+    );
+    assert_eq!(rows(&store, "/data/c.sas7bdat")[0], "x 1 -16 . . .");
+    assert!(store.get("/data/t.sas7bdat").is_none());
+    for text in [
+        "NOTE: Percentages and statistics are not computed for a*b, since some weights are negative.",
+        "NOTE: The data set of the OUTPUT statement is not created.",
+    ] {
+        assert!(ran.log.contains(text), "{text}: {}", ran.log);
+    }
 }
 
 #[test]
@@ -185,6 +279,10 @@ fn what_is_not_there_is_refused_by_name() {
     for (program, message) in [
         ("proc freq data=d.a; tables a / fisher; run;", "FISHER"),
         ("proc freq data=d.a; tables q; run;", "Variable q not found"),
+        (
+            "proc freq data=d.a; tables a*b / list chisq; run;",
+            "Lists show no statistics",
+        ),
         (
             "proc freq data=d.a; weight a; tables b; run;",
             "does not match type",
