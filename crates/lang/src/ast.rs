@@ -662,6 +662,8 @@ pub enum Argument {
     Of(Vec<VariableList>),
     /// The second argument of PUT and INPUT.
     Format(FormatRef),
+    /// Nothing between commas: `compress(x, , 'd')`.
+    Omitted(Span),
 }
 
 /// Prefix operators.

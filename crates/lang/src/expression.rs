@@ -414,7 +414,13 @@ impl Cursor<'_> {
         let mut size = Size::default();
         let mut arguments = Vec::new();
         while !self.at_symbol(")") {
-            let special = self.special_argument(takes_format && arguments.len() == 1)?;
+            let is_format = takes_format && arguments.len() == 1;
+            if self.at_symbol(",") && !is_format {
+                arguments.push(Argument::Omitted(self.span()));
+                self.next();
+                continue;
+            }
+            let special = self.special_argument(is_format)?;
             arguments.push(match special {
                 Some(argument) => argument,
                 None => Argument::Value(size.add(self.tree()?)),

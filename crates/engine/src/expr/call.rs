@@ -4,7 +4,7 @@ use base::diag::Span;
 use lang::ast::{Argument, FormatModifier, FormatRef};
 use sas7bdat::{Format, Kind};
 
-use super::compile::{Compiler, Site};
+use super::compile::{Compiler, Site, not_omitted};
 use super::function::table::{Entry, Gives};
 use super::function::{self, conversion, pattern, random, special};
 use super::general::General;
@@ -25,7 +25,7 @@ impl Compiler<'_> {
         arguments: &[Argument],
         span: &Span,
     ) -> Outcome<Value> {
-        let (mut values, format) = self.given(arguments, span)?;
+        let (mut values, format) = self.given(name, arguments, span)?;
         let first_is_text = matches!(values.first(), Some((Value::Text(_), _)));
         let found = Entry::find(name).or_else(|| special::queue(name, first_is_text));
         let Some(mut entry) = found else {
@@ -118,12 +118,21 @@ impl Compiler<'_> {
         Err(Failure::at(&reference.span, message))
     }
 
-    fn given<'a>(&mut self, arguments: &'a [Argument], span: &'a Span) -> Outcome<Given<'a>> {
+    fn given<'a>(
+        &mut self,
+        name: &str,
+        arguments: &'a [Argument],
+        span: &'a Span,
+    ) -> Outcome<Given<'a>> {
         let (mut values, mut format) = (Vec::new(), None);
         for argument in arguments {
             match argument {
                 Argument::Value(expr) => values.push((self.value(expr)?, &expr.span)),
                 Argument::Format(reference) => format = Some(reference),
+                Argument::Omitted(span) if function::may_omit(name, values.len()) => {
+                    values.push((Value::Text(Text::Constant(Vec::new())), span));
+                }
+                Argument::Omitted(span) => return Err(not_omitted(name, span)),
                 Argument::Of(lists) => {
                     for list in lists {
                         let slots = self.scope.list(list)?.into_iter();

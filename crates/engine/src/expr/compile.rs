@@ -435,6 +435,7 @@ impl Compiler<'_> {
                     let message = format!("The function {name} takes no format here.");
                     return Err(Failure::at(&format.span, message));
                 }
+                Argument::Omitted(span) => return Err(not_omitted(name, span)),
                 Argument::Of(lists) => {
                     for list in lists {
                         for slot in self.scope.list(list)? {
@@ -460,6 +461,12 @@ impl Compiler<'_> {
             Kind::Character => self.to_number(Value::Text(Text::Variable(slot)), span),
         }
     }
+}
+
+/// The error on an argument that is left out between commas.
+pub(super) fn not_omitted(name: &str, span: &Span) -> Failure {
+    let message = format!("The function {name} cannot do without this argument.");
+    Failure::at(span, message)
 }
 
 /// The subscript of an array that has none.

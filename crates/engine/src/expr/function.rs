@@ -72,6 +72,15 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
+/// Whether the argument at `index` may be left out between commas: it is a text of no length then.
+pub(super) fn may_omit(name: &str, index: usize) -> bool {
+    match name.to_ascii_uppercase().as_str() {
+        "COMPRESS" | "COUNTW" => index == 1,
+        "SCAN" => index == 2,
+        _ => false,
+    }
+}
+
 /// What is wrong with the distribution or interval that the first of `arguments` arguments of `function` names,
 /// if anything is.
 pub(super) fn refusal(function: &str, name: &[u8], arguments: usize) -> Option<String> {

@@ -9,6 +9,7 @@ use lang::ast::{Argument, Expr, ExprKind, VariableList};
 
 use super::compile::{Compiler, Scope, Sites};
 use super::evaluate::Events;
+use super::function;
 use super::{Slot, Value};
 use crate::failure::{Failure, FailureLine, Outcome};
 use crate::format;
@@ -56,12 +57,10 @@ pub fn call(
         column: 1,
         length: 1,
     };
-    let text = |text: &String| {
-        let kind = ExprKind::Text(text.clone());
-        let span = span.clone();
-        Argument::Value(Expr { kind, span })
-    };
-    let arguments = arguments.iter().map(text).collect();
+    let arguments = arguments.iter().enumerate();
+    let arguments = arguments
+        .map(|(index, text)| argument(name, index, text, &span))
+        .collect();
     let expr = Expr {
         kind: ExprKind::Call(name.to_owned(), arguments),
         span: span.clone(),
@@ -102,6 +101,9 @@ pub fn call(
             String::from_utf8_lossy(&text.value(&[], &mut events)).into_owned()
         }
     };
+    if let Some(failure) = &events.failure {
+        return Err(sentence(failure, name));
+    }
     if events.counts.iter().any(|count| *count > 0) {
         return Err(format!(
             "An argument to function {name} referenced by the %SYSFUNC or %QSYSFUNC macro function \
@@ -109,6 +111,16 @@ pub fn call(
         ));
     }
     Ok(shown.trim().to_owned())
+}
+
+/// An argument as text; one that says nothing is left out where that means something.
+fn argument(name: &str, index: usize, text: &str, span: &Span) -> Argument {
+    let span = span.clone();
+    if text.is_empty() && function::may_omit(name, index) {
+        return Argument::Omitted(span);
+    }
+    let kind = ExprKind::Text(text.to_owned());
+    Argument::Value(Expr { kind, span })
 }
 
 fn sentence(failure: &Failure, name: &str) -> String {

@@ -131,6 +131,7 @@ fn call(name: &str, arguments: &[Argument], out: &mut String) -> Option<()> {
                     out.push_str(name);
                 }
             }
+            Argument::Omitted(_) => {}
             Argument::Format(_) => return None,
         }
     }

@@ -376,6 +376,7 @@ fn argument(argument: &Argument) -> String {
         Argument::Value(value) => expr(value),
         Argument::Of(list) => format!("of<{}>", variables(list)),
         Argument::Format(format) => format_text(format),
+        Argument::Omitted(_) => "omitted".to_owned(),
     }
 }
 

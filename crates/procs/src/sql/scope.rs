@@ -282,7 +282,7 @@ pub(super) fn children_mut(expr: &mut Expr) -> Vec<&mut Expr> {
             .iter_mut()
             .filter_map(|argument| match argument {
                 Argument::Value(expr) => Some(expr),
-                Argument::Of(_) | Argument::Format(_) => None,
+                Argument::Of(_) | Argument::Format(_) | Argument::Omitted(_) => None,
             })
             .collect(),
         ExprKind::Element(_, subscripts) => subscripts.iter_mut().collect(),
@@ -305,7 +305,7 @@ pub(super) fn children(expr: &Expr) -> Vec<&Expr> {
             .iter()
             .filter_map(|argument| match argument {
                 Argument::Value(expr) => Some(expr),
-                Argument::Of(_) | Argument::Format(_) => None,
+                Argument::Of(_) | Argument::Format(_) | Argument::Omitted(_) => None,
             })
             .collect(),
         ExprKind::Element(_, subscripts) => subscripts.iter().collect(),

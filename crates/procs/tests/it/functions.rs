@@ -45,6 +45,20 @@ fn functions_of_texts() {
         ("compress('a b-c', ' -')", "abc"),
         ("compress('a1b2', '', 'd')", "ab"),
         ("compress('a1b2', '', 'kd')", "12"),
+        ("compress('a1 b2', , 'kd')", "12"),
+        ("compress('a_1-b', , 'n')", "-"),
+        ("compress('a1b2', , 'KA')", "ab"),
+        ("compress('a b-c', '-', 's')", "abc"),
+        ("compress('xAyBz', 'ab', 'i')", "xyz"),
+        ("scan('a,,b', 2, ',')", "b"),
+        ("scan('a,,b', 2, ',', 'm') || '|'", "|"),
+        ("scan('a,,b', -1, ',', 'm')", "b"),
+        ("scan('ab 12 cd 34', 2, , 'kd')", "34"),
+        ("scan('a1b2c', 2, , 'd')", "b"),
+        ("scan('a b c', 1, ' ', 'b')", "c"),
+        ("scan('a; b ;c', 2, ';', 'r') || '|'", "b|"),
+        ("countw('a,,b', ',', 'm')", "3"),
+        ("countw('12 34x', , 'kd')", "2"),
         ("compbl('a   b')", "a b"),
         ("propcase('JOHN o-neil')", "John O-Neil"),
         ("left('  a') || '|'", "a  |"),
@@ -65,6 +79,35 @@ fn functions_of_texts() {
     ] {
         value(expression, expect);
     }
+}
+
+#[test]
+fn arguments_are_left_out_where_that_means_something() {
+    for (program, text) in [
+        (
+            "x = substr('abc', , 2);",
+            "The function substr cannot do without this argument",
+        ),
+        (
+            "x = max(1, , 2);",
+            "The function max cannot do without this argument",
+        ),
+        ("x = compress('a', );", "an argument"),
+        (
+            "x = scan('a b', 1, ' ', 'q');",
+            "The modifiers 'q' of SCAN are invalid or not implemented yet",
+        ),
+        (
+            "x = compress('a b', ' ', 'z');",
+            "The modifiers 'z' of COMPRESS are invalid",
+        ),
+    ] {
+        fails(&format!("data _null_; {program} run;"), text);
+    }
+    let (ran, _) = clean(
+        "options nosource; %put > %sysfunc(compress(a1b2,,kd)) %sysfunc(tranwrd(abc,b,)) %sysfunc(scan(a1b,2,,d));",
+    );
+    assert!(ran.log.contains("> 12 a c b"), "{}", ran.log);
 }
 
 #[test]

@@ -120,33 +120,10 @@ pub(super) const TABLE: &[Entry] = &[
                 .count(),
         )
     }),
-    general("SCAN", "cn?c", Gives::SameLength, |call| {
-        let (value, own) = (call.text(0), call.text(2));
-        let delimiters = if call.count() > 2 {
-            &own[..]
-        } else {
-            DELIMITERS
-        };
-        let words = words(&value, delimiters);
-        let place = whole(call.number(1)).unwrap_or(0);
-        let index = match place {
-            1.. => usize::try_from(place - 1).ok(),
-            _ => usize::try_from(place.unsigned_abs())
-                .ok()
-                .filter(|back| *back > 0)
-                .and_then(|back| words.len().checked_sub(back)),
-        };
-        let word = index.and_then(|index| words.get(index)).copied();
-        text(word.unwrap_or_default().to_vec())
-    }),
-    general("COUNTW", "c?c", Gives::Number, |call| {
-        let (value, own) = (call.text(0), call.text(1));
-        let delimiters = if call.count() > 1 {
-            &own[..]
-        } else {
-            DELIMITERS
-        };
-        number(words(&value, delimiters).len())
+    general("SCAN", "cn?cc", Gives::SameLength, scan),
+    general("COUNTW", "c?cc", Gives::Number, |call| {
+        let words = words(call, "COUNTW", 1);
+        number(words.len())
     }),
     general("CAT", "a*", Gives::Length(200), |call| {
         text(join(call, 0, <[u8]>::to_vec, b""))
@@ -339,30 +316,93 @@ fn substring(call: &mut Call<'_, '_>, strict: bool) -> Vec<u8> {
     call.text(0).get(from..to).unwrap_or_default().to_vec()
 }
 
-fn compress(call: &mut Call<'_, '_>) -> Result {
-    let (value, own) = (call.text(0), call.text(1));
-    let modifiers = call.text(2).to_ascii_lowercase();
-    let has = |letter: u8| modifiers.contains(&letter);
-    let listed = |byte: u8| {
+/// A list of characters with the modifiers that add to it, turn it around or say how it is used.
+struct Characters {
+    listed: [bool; 256],
+    modifiers: Vec<u8>,
+}
+
+/// Modifiers that only add characters, of COMPRESS, SCAN and COUNTW.
+const ADDING: &[u8] = b"acdfghlnpsuwx";
+
+impl Characters {
+    /// `own` and what the letters of `modifiers` add, of which `known` are those that add nothing; `None` if there is
+    /// another one.
+    fn new(own: &[u8], modifiers: &[u8], known: &[u8]) -> Option<Self> {
+        let mut modifiers = modifiers.to_ascii_lowercase();
+        modifiers.retain(|letter| *letter != b' ');
+        let all = |letter: &u8| ADDING.contains(letter) || known.contains(letter);
+        if !modifiers.iter().all(all) {
+            return None;
+        }
+        let has = |letter: u8| modifiers.contains(&letter);
+        let own = if has(b't') { trimmed(own) } else { own };
         let byte_in = |byte: u8| own.contains(&byte);
-        byte_in(byte)
-            || (has(b'i')
-                && (byte_in(byte.to_ascii_lowercase()) || byte_in(byte.to_ascii_uppercase())))
-            || (has(b'a') && byte.is_ascii_alphabetic())
-            || (has(b'd') && byte.is_ascii_digit())
-            || (has(b's') && byte.is_ascii_whitespace())
-            || (has(b'p') && byte.is_ascii_punctuation())
-            || (has(b'u') && byte.is_ascii_uppercase())
-            || (has(b'l') && byte.is_ascii_lowercase())
-            || (call.count() < 2 && byte == b' ')
+        let listed = std::array::from_fn(|index| {
+            let byte = u8::try_from(index).unwrap_or_default();
+            let either =
+                || byte_in(byte.to_ascii_lowercase()) || byte_in(byte.to_ascii_uppercase());
+            let added = modifiers.iter().any(|letter| adds(*letter, byte));
+            (byte_in(byte) || added || (has(b'i') && either())) != has(b'k')
+        });
+        Some(Self { listed, modifiers })
+    }
+
+    fn has(&self, letter: u8) -> bool {
+        self.modifiers.contains(&letter)
+    }
+
+    fn lists(&self, byte: u8) -> bool {
+        self.listed[usize::from(byte)]
+    }
+}
+
+/// Whether a modifier adds this character to the list.
+fn adds(letter: u8, byte: u8) -> bool {
+    match letter {
+        b'a' => byte.is_ascii_alphabetic(),
+        b'c' => byte.is_ascii_control(),
+        b'd' => byte.is_ascii_digit(),
+        b'f' => byte.is_ascii_alphabetic() || byte == b'_',
+        b'g' => byte.is_ascii_graphic(),
+        b'h' => byte == b'\t',
+        b'l' => byte.is_ascii_lowercase(),
+        b'n' => byte.is_ascii_alphanumeric() || byte == b'_',
+        b'p' => byte.is_ascii_punctuation(),
+        b's' => matches!(byte, b' ' | b'\t'..=b'\r'),
+        b'u' => byte.is_ascii_uppercase(),
+        b'w' => byte.is_ascii_graphic() || byte == b' ',
+        b'x' => byte.is_ascii_hexdigit(),
+        _ => false,
+    }
+}
+
+/// What stops the step at a modifier that is none.
+fn refuse_modifiers(call: &mut Call<'_, '_>, function: &str, modifiers: &[u8]) {
+    let modifiers = String::from_utf8_lossy(modifiers).trim().to_owned();
+    call.refuse(format!(
+        "The modifiers '{modifiers}' of {function} are invalid or not implemented yet."
+    ));
+}
+
+fn compress(call: &mut Call<'_, '_>) -> Result {
+    let own = match call.count() {
+        1 => vec![b' '],
+        _ => call.text(1).into_owned(),
     };
-    text(
-        value
-            .iter()
-            .copied()
-            .filter(|byte| listed(*byte) == has(b'k'))
-            .collect(),
-    )
+    let modifiers = call.text(2).into_owned();
+    let Some(characters) = Characters::new(&own, &modifiers, b"ikot") else {
+        refuse_modifiers(call, "COMPRESS", &modifiers);
+        return text(Vec::new());
+    };
+    let value = call.text(0);
+    let value = if characters.has(b't') {
+        trimmed(&value)
+    } else {
+        &value
+    };
+    let kept = value.iter().copied();
+    text(kept.filter(|byte| !characters.lists(*byte)).collect())
 }
 
 fn find_function(call: &mut Call<'_, '_>) -> Result {
@@ -390,11 +430,42 @@ fn find_function(call: &mut Call<'_, '_>) -> Result {
     position(from.and_then(|from| find(&value, wanted, from)))
 }
 
-fn words<'a>(value: &'a [u8], delimiters: &[u8]) -> Vec<&'a [u8]> {
-    let value = trimmed(value);
+fn scan(call: &mut Call<'_, '_>) -> Result {
+    let modifiers = call.text(3).to_ascii_lowercase();
+    let mut words = words(call, "SCAN", 2);
+    let place = whole(call.number(1)).unwrap_or(0);
+    if place < 0 || modifiers.contains(&b'b') {
+        words.reverse();
+    }
+    let index = usize::try_from(place.unsigned_abs()).unwrap_or(0);
+    let word = index.checked_sub(1).and_then(|index| words.get(index));
+    let word = word.map_or(&[][..], Vec::as_slice);
+    let bare = modifiers.contains(&b'r');
+    text(if bare { stripped(word) } else { word }.to_vec())
+}
+
+/// The words of the first argument; the delimiters are the argument at `list`, modifiers the one behind it.
+fn words(call: &mut Call<'_, '_>, function: &str, list: usize) -> Vec<Vec<u8>> {
+    let own = match call.count() {
+        count if count > list => call.text(list).into_owned(),
+        _ => DELIMITERS.to_vec(),
+    };
+    let modifiers = call.text(list + 1).into_owned();
+    let Some(delimiters) = Characters::new(&own, &modifiers, b"bikmort") else {
+        refuse_modifiers(call, function, &modifiers);
+        return Vec::new();
+    };
+    let (every, value) = (delimiters.has(b'm'), call.text(0));
+    // Trailing blanks are words of no length where these count.
+    let value = if every && !delimiters.has(b't') {
+        &value
+    } else {
+        trimmed(&value)
+    };
     value
-        .split(|byte| delimiters.contains(byte))
-        .filter(|word| !word.is_empty())
+        .split(|byte| delimiters.lists(*byte))
+        .filter(|word| every || !word.is_empty())
+        .map(<[u8]>::to_vec)
         .collect()
 }
 
