@@ -2,12 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::harness::{clean, rows, run_on, store, variables};
+use crate::harness::{clean, fails, rows, run_on, store, variables};
 
 /// Runs `data d.out; <body> run;` and compares the rows of D.OUT.
 fn check(body: &str, expected: &[&str]) {
     let (_, store) = clean(&format!("data d.out; {body} run;"));
     assert_eq!(rows(&store, "/data/out.sas7bdat"), expected, "{body}");
+}
+
+#[test]
+fn loops_by_zero_go_on_until_while_ends_them() {
+    let (_, store) = clean(
+        "data d.a; n = 0; do rc = 0 by 0 while(rc = 0); n + 1; if n = 3 then rc = 1; output; end; run;",
+    );
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["1 0", "2 0", "3 1"]);
+    fails(
+        "data _null_; do i = 0 to 3 by 0; end; run;",
+        "Invalid DO loop control information",
+    );
 }
 
 #[test]
@@ -206,13 +218,7 @@ fn a_step_whose_set_is_not_executed_stops_looping() {
 
 #[test]
 fn loops_without_a_way_to_their_end_are_refused() {
-    for range in [
-        "1 to 3 by 0",
-        ". to 3",
-        "1 to .",
-        "1 to 3 by .",
-        "1 by 0 while(1)",
-    ] {
+    for range in ["1 to 3 by 0", ". to 3", "1 to .", "1 to 3 by ."] {
         let store = store();
         let program = format!("data d.out; do i = {range}; output; end; run;");
         let ran = run_on(Arc::new(store.clone()), &program);

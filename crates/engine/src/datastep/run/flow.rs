@@ -279,8 +279,9 @@ impl Running<'_> {
             (Some(Start::Number(number)), Some(slot)) => {
                 let start = number.value(&self.row, &mut self.events);
                 let missing = start.is_nan() || stop.is_some_and(f64::is_nan);
-                if let (Some(span), true) = (&range.counts, missing || step.is_nan() || step == 0.0)
-                {
+                // Without TO a zero is as good as any: WHILE or UNTIL ends the loop.
+                let stuck = step.is_nan() || (step == 0.0 && stop.is_some());
+                if let (Some(span), true) = (&range.counts, missing || stuck) {
                     let message = "Invalid DO loop control information, either the INITIAL or TO \
                                    expression is missing or the BY expression is missing, zero, \
                                    or invalid.";
