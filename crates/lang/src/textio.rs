@@ -103,7 +103,7 @@ impl Cursor<'_> {
                     let (name, span) = self.expect_name("a variable")?;
                     ValueItem::Variables(VariableList::Name(name, span))
                 } else {
-                    self.value_item()?
+                    self.value_item(input)?
                 };
                 let style = self.style(input)?;
                 Ok(TextItem::Value(value, style))
@@ -156,7 +156,15 @@ impl Cursor<'_> {
         self.constant()
     }
 
-    fn value_item(&mut self) -> Parsed<ValueItem> {
+    fn value_item(&mut self, input: bool) -> Parsed<ValueItem> {
+        let of_group = self.at_word("FIRST") || self.at_word("LAST");
+        if of_group && !input && self.is_symbol_at(1, ".") {
+            let (which, span) = self.expect_name("a variable")?;
+            self.next();
+            let (variable, _) = self.expect_name("a variable")?;
+            let name = format!("{}.{variable}", which.to_ascii_uppercase());
+            return Ok(ValueItem::Variables(VariableList::Name(name, span)));
+        }
         let bracket = self.is_symbol_at(1, "{") || self.is_symbol_at(1, "[");
         if bracket && !self.is_symbol_at(2, "*") {
             let (array, span) = self.expect_name("an array")?;
@@ -274,7 +282,7 @@ impl Cursor<'_> {
         self.expect_symbol("(")?;
         let mut items = Vec::new();
         while !self.eat_symbol(")") {
-            items.push(self.value_item()?);
+            items.push(self.value_item(input)?);
             self.eat_symbol(",");
         }
         self.expect_symbol("(")?;

@@ -23,6 +23,21 @@ fn loops_by_zero_go_on_until_while_ends_them() {
 }
 
 #[test]
+fn put_shows_what_begins_and_ends_a_group() {
+    let (ran, _) = clean(
+        "options nosource; data a; do id = 1, 1, 2; output; end; run;
+         data _null_; set a; by id; put first.id= last.id= id (first.id last.id)(+1 1.); run;",
+    );
+    for line in [
+        "FIRST.id=1 LAST.id=0 1  1 0",
+        "FIRST.id=0 LAST.id=1 1  0 1",
+        "FIRST.id=1 LAST.id=1 2  1 1",
+    ] {
+        assert!(ran.log.contains(line), "{line}: {}", ran.log);
+    }
+}
+
+#[test]
 fn assignments_make_variables_of_the_right_type_and_length() {
     check(
         "x = 1 + 2 * 3; c = 'ab' || 'cd'; d = c || '!';",

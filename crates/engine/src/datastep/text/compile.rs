@@ -491,6 +491,12 @@ impl Builder<'_> {
                 .map(|slot| self.target_at(slot, name))
                 .collect());
         }
+        if let (VariableList::Name(name, span), None) = (list, read)
+            && name.contains('.')
+        {
+            // FIRST.x and LAST.x are wanted of a BY statement, which may come later.
+            crate::expr::compile::Scope::variable(&mut self.pdv, name, span)?;
+        }
         let indexes = match read {
             Some(style) => {
                 let kind = if style.dollar {
