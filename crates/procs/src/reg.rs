@@ -328,6 +328,11 @@ impl<'a> Design<'a> {
         let moments = group.triangle.of_columns(&[0, dependent]);
         let dependent_mean = moments.at(0, 1) / moments.at(0, 0);
         let first = usize::from(model.intercept);
+        let fit = if model.intercept {
+            settled(fit, dependent_mean)
+        } else {
+            fit
+        };
         let model_square: f64 = fit.sequential[first..].iter().sum();
         let rank = fit.singular.iter().filter(|singular| !**singular).count();
         let (model_degrees, error_degrees) = ((rank - first) as f64, group.used - rank as f64);
@@ -342,11 +347,7 @@ impl<'a> Design<'a> {
         } else {
             missing::missing()
         };
-        let errors: Vec<f64> = fit
-            .inverse_diagonal
-            .iter()
-            .map(|diagonal| (mean_square * diagonal).sqrt())
-            .collect();
+        let errors = standard_errors(&fit, mean_square);
         let probability =
             |(estimate, error): (&f64, &f64)| t_probability(estimate / error, error_degrees);
         let r_square = model_square / total_square;
@@ -390,6 +391,31 @@ impl<'a> Design<'a> {
             fit,
         }
     }
+}
+
+/// Standard errors of the estimates; missing of columns that depend on others.
+fn standard_errors(fit: &Fit, mean_square: f64) -> Vec<f64> {
+    let diagonal = fit.inverse_diagonal.iter().zip(&fit.singular);
+    let error = |(diagonal, singular): (&f64, &bool)| {
+        if *singular {
+            missing::missing()
+        } else {
+            (mean_square * diagonal).sqrt()
+        }
+    };
+    diagonal.map(error).collect()
+}
+
+/// The fit, of zeros where the dependent variable does not vary: what is left about its mean is less than the least
+/// difference that two numbers of that size can have.
+fn settled(mut fit: Fit, mean: f64) -> Fit {
+    let total = fit.sequential[1..].iter().sum::<f64>() + fit.error;
+    if total < (mean * f64::EPSILON / 4.0).powi(2) {
+        fit.error = 0.0;
+        fit.sequential[1..].fill(0.0);
+        fit.estimates[1..].fill(0.0);
+    }
+    fit
 }
 
 /// The regressors of a model, and how SELECTION= came to them.

@@ -27,6 +27,28 @@ fn estimates(store: &MemoryStore) -> Vec<f64> {
         .collect()
 }
 
+/// What is not defined is missing, and zero has no sign.
+#[test]
+fn degenerate_models_show_missing_values() {
+    let (ran, _) = clean(
+        "data a; do x = 1 to 6; y = 5; z = 2 * x; w = mod(x, 2); output; end; run;
+         proc reg data=a; model y = x; model w = x z; run; quit;
+         proc glm data=a; model y = x / solution; run; quit;",
+    );
+    assert!(!ran.listing.contains("NaN"), "{}", ran.listing);
+    assert!(!ran.listing.contains("-0.00000"), "{}", ran.listing);
+    let words = |start: &str| -> Vec<String> {
+        let line = ran
+            .listing
+            .lines()
+            .find(|line| line.trim().starts_with(start));
+        let words = line.unwrap_or_default().split_whitespace();
+        words.map(str::to_owned).collect()
+    };
+    assert_eq!(words("z 0")[2..], ["0", "0.00000", ".", ".", "."]);
+    assert_eq!(words("Root MSE").last().unwrap(), ".");
+}
+
 #[test]
 fn nist_data_sets_come_out_to_the_certified_digits() {
     let Some(oracles) = oracles() else { return };
