@@ -14,6 +14,8 @@ use std::sync::Arc;
 struct Given {
     name: Option<String>,
     value: String,
+    /// As it is written, for SYSPBUFF.
+    written: String,
 }
 
 impl Scanner {
@@ -168,12 +170,14 @@ fn argument(text: &str) -> Given {
             return Given {
                 name: Some(name.to_ascii_uppercase()),
                 value: trimmed(value).to_owned(),
+                written: text.to_owned(),
             };
         }
     }
     Given {
         name: None,
         value: trimmed(text).to_owned(),
+        written: text.to_owned(),
     }
 }
 
@@ -181,9 +185,6 @@ fn parmbuff(given: &[Given]) -> String {
     if given.is_empty() {
         return String::new();
     }
-    let all = given.iter().map(|one| match &one.name {
-        Some(name) => format!("{name}={}", one.value),
-        None => one.value.clone(),
-    });
+    let all = given.iter().map(|one| one.written.as_str());
     format!("({})", all.collect::<Vec<_>>().join(","))
 }

@@ -81,7 +81,7 @@ fn arguments_keep_commas_in_quotes_and_parentheses() {
     );
     puts(
         "%macro p / parmbuff; %put &syspbuff; %mend; %p(a, b=c)",
-        &["(a,B=c)"],
+        &["(a, b=c)"],
     );
 }
 
