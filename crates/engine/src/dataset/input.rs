@@ -493,6 +493,7 @@ impl Input {
         let Some(route) = &mut self.route else {
             let filled = self.selection.fill(&mut self.reader);
             let filled = filled.map_err(|error| read_failure(&self.member, error))?;
+            self.selection.check()?;
             if filled {
                 self.selection.take(&mut self.reader, 1);
             }
@@ -501,7 +502,11 @@ impl Input {
         while let Some(row) = route.next_row(&mut self.reader)? {
             let events = &mut self.events;
             let holds = |one: &Condition| is_true(one.holds.value(row, events));
-            if self.condition.as_ref().is_none_or(holds) {
+            let meets = self.condition.as_ref().is_none_or(holds);
+            if let Some(failure) = self.events.failure.take() {
+                return Err(failure);
+            }
+            if meets {
                 // The reader keeps rows that it gives one after the other, but not those at places.
                 self.found.clear();
                 self.found.extend_from_slice(row);
@@ -519,7 +524,9 @@ impl Input {
         }
         let failure = |error| read_failure(&self.member, error);
         let picks = self.condition.is_some();
-        if picks && !self.selection.fill(&mut self.reader).map_err(failure)? {
+        let filled = !picks || self.selection.fill(&mut self.reader).map_err(failure)?;
+        self.selection.check()?;
+        if !filled {
             return Ok(None);
         }
         let Some(ready) = self.reader.ready().map_err(failure)? else {

@@ -5,6 +5,7 @@ use sas7bdat::{Error, Reader, Rows, Source};
 use crate::expr::Number;
 use crate::expr::block::{Active, Compiler, Condition, InRows, ROWS_MAX, Registers};
 use crate::expr::evaluate::{Events, is_true};
+use crate::failure::Outcome;
 
 /// The rows of a block that meet a condition, and how far they were gone through.
 pub(super) struct Selection {
@@ -53,6 +54,12 @@ impl Selection {
             rows: 0,
             passed: 0,
         }
+    }
+
+    /// Why the condition cannot be evaluated, if it cannot.
+    #[inline]
+    pub(super) fn check(&mut self) -> Outcome<()> {
+        self.events.failure.take().map_or(Ok(()), Err)
     }
 
     /// How many rows of the block the reader has before it, and which of them are picked.

@@ -377,10 +377,14 @@ impl Running<'_> {
     #[inline]
     fn write(&mut self, index: usize) -> Outcome<()> {
         let writing = &mut self.writers[index];
-        if let Some((condition, events)) = &mut writing.condition
-            && !is_true(condition.value(&self.row, events))
-        {
-            return Ok(());
+        if let Some((condition, events)) = &mut writing.condition {
+            let meets = is_true(condition.value(&self.row, events));
+            if let Some(failure) = events.failure.take() {
+                return Err(failure);
+            }
+            if !meets {
+                return Ok(());
+            }
         }
         let Writing { output, copy, .. } = writing;
         output.write_row_with(|row| copy.apply(&self.row, row))

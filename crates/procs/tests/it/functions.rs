@@ -236,6 +236,26 @@ fn distributions_that_are_unknown_or_take_other_parameters_stop_the_step() {
     }
 }
 
+#[test]
+fn conditions_that_cannot_be_evaluated_stop_the_step() {
+    let make = "data d.a; n = 'lustrum'; do i = 1 to 3; output; end; run;";
+    for program in [
+        "data d.b; set d.a; where intck(n, 0, 1) < 1; run;",
+        "data d.b; set d.a(where=(intck(n, 0, 1) < 1)); run;",
+        "data d.b(where=(intck(n, 0, 1) < 1)); set d.a; run;",
+        "proc sort data=d.a out=d.b; where intck(n, 0, 1) < 1; by i; run;",
+        "proc means data=d.a noprint; where intck(n, 0, 1) < 1; output out=d.b n=n; run;",
+        "proc sql; create table d.b as select intck(n, 0, 1) as x from d.a; quit;",
+    ] {
+        let store = store();
+        let ran = run_on(Arc::new(store.clone()), &format!("{make} {program}"));
+        assert_eq!(ran.exit, 2, "{program}: {}", ran.log);
+        let text = "The interval 'lustrum' of INTCK is unknown";
+        assert!(ran.log.contains(text), "{program}: {}", ran.log);
+        assert!(store.get("/data/b.sas7bdat").is_none(), "{program}");
+    }
+}
+
 /// Means and shares of many draws; the bounds are more than five standard errors away.
 #[test]
 fn random_numbers_have_their_distributions() {
