@@ -100,14 +100,16 @@ fn distribution(
     name: &[u8],
     known: impl Iterator<Item = &'static str> + Clone,
 ) -> Result<usize, String> {
-    let name = String::from_utf8_lossy(name).trim().to_ascii_uppercase();
-    let means = |one: &str| match (one.get(..4), name.get(..4)) {
-        // A mixture of normal distributions is none of those that there are.
-        (Some(one), Some(four)) => one == four && !name.starts_with("NORMALM"),
-        _ => one == name,
+    let name = name.trim_ascii();
+    // A mixture of normal distributions is none of those that there are.
+    let is_mixture = || name.len() > 6 && name[..7].eq_ignore_ascii_case(b"NORMALM");
+    let means = |one: &str| match (one.as_bytes().get(..4), name.get(..4)) {
+        (Some(one), Some(four)) => one.eq_ignore_ascii_case(four) && !is_mixture(),
+        _ => one.as_bytes().eq_ignore_ascii_case(name),
     };
     known.clone().position(means).ok_or_else(|| {
         let known: Vec<&str> = known.collect();
+        let name = String::from_utf8_lossy(name).to_ascii_uppercase();
         format!(
             "The distribution '{name}' of {function} is unknown or not implemented yet. There are {}.",
             known.join(" ")

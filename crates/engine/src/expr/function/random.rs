@@ -421,8 +421,19 @@ fn rand(call: &mut Call<'_, '_>) -> Result {
         Ok(law) => law,
         Err(message) => return Result::Number(call.refuse(message)),
     };
-    let parameters: Vec<f64> = (1..call.count()).map(|index| call.number(index)).collect();
-    let value = (law.draw)(twister(call), &parameters);
+    let (mut few, many): ([f64; 3], Vec<f64>);
+    let count = call.count() - 1;
+    let parameters = if count <= 3 {
+        few = [0.0; 3];
+        for (index, value) in few[..count].iter_mut().enumerate() {
+            *value = call.number(index + 1);
+        }
+        &few[..count]
+    } else {
+        many = (1..=count).map(|index| call.number(index)).collect();
+        &many
+    };
+    let value = (law.draw)(twister(call), parameters);
     Result::Number(match value.filter(|value| value.is_finite()) {
         Some(value) => value,
         None => {
