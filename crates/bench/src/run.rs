@@ -400,8 +400,9 @@ impl Run<'_> {
     /// may be lost are not verified.
     fn flush(&self) -> Result<(), Error> {
         let began = Instant::now();
+        let flushed = cache::flush(&self.output);
         let mut event = Event::new(self.time(), EventKind::Flushed);
-        match cache::flush(&self.output) {
+        match flushed {
             Ok(()) => event.real_s = Some(began.elapsed().as_secs_f64()),
             Err(error) => {
                 let place = self.output.display();
