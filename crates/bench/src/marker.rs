@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 pub use engine::session::MARKER;
 
+use crate::matrix;
 use crate::orphans::session_of;
 
 /// What a marked folder holds.
@@ -107,6 +108,19 @@ pub fn read(directory: &Path) -> Option<Holds> {
     }
     let name = directory.file_name()?.to_string_lossy();
     (text.is_empty() && session_of(&name).is_some()).then_some(Holds::Work)
+}
+
+/// The folder of ours in which a directory lies, or is, and which is removed as a whole: nothing else is to be made
+/// there. Those of a series are made for its runs.
+pub fn around(directory: &Path) -> Option<&Path> {
+    let of_series = |folder: &Path| {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(matrix::FOLDER)
+    };
+    let is_ours = |folder: &&Path| {
+        read(folder).is_some_and(|holds| holds != Holds::Matrix && !of_series(folder))
+    };
+    directory.ancestors().find(is_ours)
 }
 
 /// Whether somebody else has the lock: CIFS says so in the words of a permission.

@@ -24,5 +24,8 @@ mod tuned;
 pub mod undo;
 mod validate;
 
+/// How the folders are called in which a series has data, before its name.
+pub(crate) const FOLDER: &str = "gristmill-matrix-";
+
 #[cfg(test)]
 mod tests;

@@ -215,7 +215,7 @@ impl<'a> Workshop<'a> {
         text: &VolumeText,
         volume: &Volume,
     ) -> Result<PathBuf, String> {
-        let own = format!("gristmill-matrix-{}", self.config.plan.name);
+        let own = format!("{}{}", super::FOLDER, self.config.plan.name);
         if let Some(directory) = &text.directory {
             return fresh(&Path::new(directory.get_ref()).join(own));
         }

@@ -14,12 +14,11 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 use base::units::Bytes;
-use bench::marker::{self, Holds};
 use bench::plan::{FreeSpace, HostFacts, Plan, Request, Scale, Use};
 use bench::run::{Config, Directories, Outcome};
 use bench::suite::Suite;
 use bench::suite::text::Distribution;
-use bench::{plan, suite};
+use bench::{marker, plan, suite};
 use results::run::{RunResult, Series, Verdict};
 use rustix::fs::Access;
 use signal_hook::iterator::Signals;
@@ -443,9 +442,7 @@ fn check_place(path: &Path) -> Result<()> {
             there.display()
         )
     })?;
-    // The runs of a series are within its own folder.
-    let is_ours = |one: &&Path| marker::read(one).is_some_and(|holds| holds != Holds::Matrix);
-    if let Some(around) = path.ancestors().find(is_ours) {
+    if let Some(around) = marker::around(path) {
         bail!(
             "{} is within {}, which Gristmill made and `gristmill clean` removes as a whole: use a directory beside it",
             path.display(),
