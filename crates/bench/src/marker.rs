@@ -10,6 +10,9 @@ pub use engine::session::MARKER;
 use crate::matrix;
 use crate::orphans::session_of;
 
+/// The file is not open for what is asked.
+const EBADF: i32 = 9;
+
 /// What a marked folder holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holds {
@@ -153,7 +156,11 @@ pub fn is_in_use(directory: &Path) -> bool {
         other => other,
     };
     match opened {
-        Ok(file) => file.try_lock().is_err_and(|refused| is_held(&refused)),
+        Ok(file) => file.try_lock().is_err_and(|refused| {
+            // NFS locks nothing that is open for reading alone: of another's folder it is not known.
+            let is_unknown = |error: &io::Error| error.raw_os_error() == Some(EBADF);
+            is_held(&refused) || matches!(&refused, TryLockError::Error(error) if is_unknown(error))
+        }),
         Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
     }
 }

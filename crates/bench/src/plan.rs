@@ -45,8 +45,8 @@ pub struct Request {
     pub lanes: u32,
     /// Nodes that one batch is spread over; `concurrency` counts on each.
     pub spread_over: u32,
-    /// What `scale` comes to for the largest of several runs, which are all to have data of its size.
-    pub settled: Option<f64>,
+    /// What `scale` comes to for the largest of several runs, which are all to have data of its size, and why.
+    pub settled: Option<(f64, String)>,
 }
 
 /// How outputs are verified.
@@ -129,6 +129,20 @@ pub enum Use {
 }
 
 impl FreeSpace {
+    /// What is free once staged data are kept or replaced: files that are none of these data sets, in so many batches,
+    /// stay where they are.
+    fn without_stale(&self, planned: &[PlannedDataset], lanes: u32) -> Bytes {
+        let planned: BTreeSet<PathBuf> = (1..=lanes.max(1))
+            .flat_map(|lane| planned.iter().map(move |set| stage::inside(set, lane)))
+            .collect();
+        // An index goes with its data set.
+        let stays = |(path, _): &&(PathBuf, u64)| {
+            !planned.contains(path) && !planned.contains(&path.with_extension("sas7bdat"))
+        };
+        let stale: u64 = self.staged.iter().filter(stays).map(|file| file.1).sum();
+        Bytes(self.free.0.saturating_sub(stale))
+    }
+
     /// What goes there at the peak.
     fn need(&self, space: Space) -> Need {
         let need = |what: &Use| match what {
@@ -581,11 +595,10 @@ fn choose_scale(
     at_1: (&Choice, Space),
     host: &HostFacts,
 ) -> Result<(f64, String), Error> {
-    let (own, reason) = own_scale(suite, request, at_1, host)?;
-    Ok(match request.settled {
-        Some(settled) => (settled, format!("{reason}, for the largest load")),
-        None => (own, reason),
-    })
+    match &request.settled {
+        Some((scale, reason)) => Ok((*scale, format!("{reason}, for the largest load"))),
+        None => own_scale(suite, request, at_1, host),
+    }
 }
 
 fn own_scale(
@@ -594,10 +607,8 @@ fn own_scale(
     (at_1, takes): (&Choice, Space),
     host: &HostFacts,
 ) -> Result<(f64, String), Error> {
-    let scaled = datasets(suite, at_1)
-        .datasets
-        .into_iter()
-        .filter(|set| !set.fixed);
+    let planned = datasets(suite, at_1).datasets;
+    let scaled = planned.iter().filter(|set| !set.fixed);
     let paper_total = scaled.map(|set| set.bytes().0 as f64).sum::<f64>().max(1.0);
     match request.scale {
         Scale::Factor(factor) if factor > 0.0 && factor <= 1000.0 => {
@@ -623,7 +634,8 @@ fn own_scale(
                 .map(|space| (space, space.need(takes)))
                 .filter(|(_, need)| need.per_input > 0.0)
                 .map(|(space, need)| {
-                    (0.9 * space.free.0 as f64 - need.fixed).max(0.0) / need.per_input
+                    let free = space.without_stale(&planned, request.lanes);
+                    (0.9 * free.0 as f64 - need.fixed).max(0.0) / need.per_input
                 })
                 .fold(f64::INFINITY, f64::min)
                 * 0.98
@@ -652,15 +664,9 @@ fn demonstration_scale(suite: &Suite, paper_total: f64) -> f64 {
 }
 
 fn check_space(plan: &Plan, host: &HostFacts) -> Result<(), Error> {
-    let planned: BTreeSet<PathBuf> = plan.datasets.iter().map(stage::inside).collect();
     for space in &host.free {
         let needed = space.need(plan.space).at(plan.input_bytes());
-        // An index goes with its data set.
-        let stays = |(path, _): &&(PathBuf, u64)| {
-            !planned.contains(path) && !planned.contains(&path.with_extension("sas7bdat"))
-        };
-        let stale: u64 = space.staged.iter().filter(stays).map(|file| file.1).sum();
-        let free = Bytes(space.free.0.saturating_sub(stale));
+        let free = space.without_stale(&plan.datasets, plan.lanes);
         if needed.0 > free.0 / 10 * 9 {
             let directory = space.directory.clone();
             return Err(Error::Space {

@@ -13,7 +13,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -222,7 +222,6 @@ pub fn run(
         sampler: Some(sampler),
         part: None,
         compared: Mutex::default(),
-        lost: Mutex::default(),
     };
     let interrupted = run.carry_out(watcher)?;
     if interrupted {
@@ -311,8 +310,6 @@ struct Run<'a> {
     part: Option<part::Part>,
     /// Staged files that were compared with what was staged, and what was wrong with them.
     compared: Mutex<BTreeMap<(u32, String), Vec<String>>>,
-    /// Why what jobs wrote may be lost.
-    lost: Mutex<Option<String>>,
 }
 
 impl Run<'_> {
@@ -406,12 +403,8 @@ impl Run<'_> {
             Ok(()) => event.real_s = Some(began.elapsed().as_secs_f64()),
             Err(error) => {
                 let place = self.output.display();
-                let lost = format!(
-                    "what it wrote may be lost: flushing the file system of {place} failed: {error}"
-                );
-                event.detail = Some(lost.clone());
-                let mut failed = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-                failed.get_or_insert(lost);
+                let lost = format!("flushing the file system of {place} failed: {error}");
+                event.detail = Some(lost);
             }
         }
         self.event(&event)

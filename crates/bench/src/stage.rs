@@ -164,7 +164,7 @@ impl Stage {
 
     /// The file of staged data.
     pub fn path(&self, dataset: &PlannedDataset) -> PathBuf {
-        self.directory.join(inside(dataset))
+        self.directory.join(inside(dataset, dataset.lane))
     }
 
     /// What is known of a staged data set of a batch.
@@ -385,9 +385,9 @@ fn folder(lane: u32) -> PathBuf {
     }
 }
 
-/// The file of a data set within the stage.
-pub(crate) fn inside(dataset: &PlannedDataset) -> PathBuf {
-    folder(dataset.lane).join(file_name(dataset))
+/// The file of a data set of a batch within the stage.
+pub(crate) fn inside(dataset: &PlannedDataset, lane: u32) -> PathBuf {
+    folder(lane).join(file_name(dataset))
 }
 
 fn file_name(dataset: &PlannedDataset) -> String {

@@ -104,6 +104,11 @@ impl Journal {
         Ok(state.waiting.is_empty())
     }
 
+    /// Events for which there is no room yet.
+    pub(crate) fn waiting(&self) -> Vec<Event> {
+        self.shared.state().waiting.iter().cloned().collect()
+    }
+
     /// The run is over: there is room for its result.
     pub(crate) fn release(&self) {
         if let Some(path) = self.shared.state().reserve.take() {
@@ -149,6 +154,7 @@ impl Shared {
                 state = self.wait(state);
                 continue;
             };
+            let closing = state.closed;
             drop(state);
             let written = self.directory.add_event(&event);
             state = self.state();
@@ -163,7 +169,8 @@ impl Shared {
                 Err(_) => match state.reserve.take() {
                     // What was not removed makes no room, and the event waits.
                     Some(path) => _ = fs::remove_file(path),
-                    None if state.closed => return,
+                    // Room may have been made since it was tried.
+                    None if closing => return,
                     None => {
                         state.full += 1;
                         self.changed.notify_all();

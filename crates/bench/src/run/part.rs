@@ -104,7 +104,6 @@ pub fn carry_out(
         sampler: None,
         part: Some(part),
         compared: Mutex::default(),
-        lost: Mutex::default(),
     };
     let started = Event::new(run.time(), EventKind::PhaseStarted).with_detail(phase.name());
     run.event(&started)?;

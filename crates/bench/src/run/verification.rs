@@ -18,19 +18,39 @@ use crate::verify;
 use crate::verify::checks::Checker;
 use crate::verify::written::{Left, ReadBack};
 
+/// What keeps jobs from being verified.
+#[derive(Default)]
+struct Happened {
+    /// Jobs that a signal ended or that ended themselves early, by their names in their batches.
+    died: BTreeSet<String>,
+    /// Why what jobs wrote may be lost.
+    lost: Option<String>,
+}
+
+impl Happened {
+    /// What flushing found wrong is told even where nothing is verified.
+    fn none_lost(&self) -> Result<(), Error> {
+        match &self.lost {
+            Some(lost) => Err(failed("write what the jobs wrote")(io::Error::other(
+                lost.clone(),
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Run<'_> {
     /// Verifies the jobs of the plan; `all` has those too that other nodes ran or verify.
     pub(super) fn verify(&self, all: &Plan, watcher: &mut dyn Watcher) -> Result<(), Error> {
         let plan = &self.config.plan;
+        let happened = self.happened()?;
         if plan.verify == Verify::Off {
-            return self.none_lost();
+            return happened.none_lost();
         }
         watcher.phase("verifying");
-        self.journal.flush()?;
-        let died = self.died()?;
         let last = self.batch();
         for batch in 1..last {
-            self.verify_replaced(batch, &died)?;
+            self.verify_replaced(batch, &happened)?;
         }
         self.set_batch(last);
         let places = |lane: u32| [self.stage.of_lane(lane), self.output_of(lane)];
@@ -51,7 +71,9 @@ impl Run<'_> {
             }
             watcher.verifying(done, jobs.len());
             let mut found = as_written.remove(&job.name).unwrap_or_default();
-            found.findings.extend(self.check(job, &died, &mut checker)?);
+            found
+                .findings
+                .extend(self.check(job, &happened, &mut checker)?);
             // What a check was cut short in is no finding.
             if self.stopped() {
                 return Ok(());
@@ -113,10 +135,10 @@ impl Run<'_> {
     }
 
     /// A batch whose outputs were replaced by those of the next one: what it read, and its logs.
-    fn verify_replaced(&self, batch: u32, died: &BTreeSet<String>) -> Result<(), Error> {
+    fn verify_replaced(&self, batch: u32, happened: &Happened) -> Result<(), Error> {
         self.set_batch(batch);
         for job in &self.config.plan.jobs {
-            let findings = match self.cut_short(job, died).or_else(|| self.lost()) {
+            let findings = match self.cut_short(job, happened) {
                 Some(finding) => vec![finding],
                 None => self.input_as_read(job)?,
             };
@@ -138,30 +160,25 @@ impl Run<'_> {
         self.event(&event)
     }
 
-    /// What flushing found wrong is told even where nothing is verified.
-    fn none_lost(&self) -> Result<(), Error> {
-        match self.lost() {
-            Some(lost) => Err(failed("flush the outputs")(io::Error::other(lost))),
-            None => Ok(()),
+    /// What the events of all nodes tell of the jobs, those for which the disk has no room yet among them.
+    fn happened(&self) -> Result<Happened, Error> {
+        self.journal.flush()?;
+        let mut happened = Happened::default();
+        let written = self.directory.events()?;
+        for event in written.into_iter().chain(self.journal.waiting()) {
+            match event.event {
+                EventKind::JobFinished if event.exit.is_none_or(|exit| exit > 1) => {
+                    happened.died.extend(event.job);
+                }
+                EventKind::Flushed if event.real_s.is_none() => happened.lost = event.detail,
+                _ => {}
+            }
         }
-    }
-
-    fn lost(&self) -> Option<String> {
-        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.clone()
-    }
-
-    /// Jobs that a signal ended or that ended themselves early, by their names in their batches.
-    fn died(&self) -> Result<BTreeSet<String>, Error> {
-        let events = self.directory.events()?.into_iter();
-        let died = events.filter(|event| {
-            event.event == EventKind::JobFinished && event.exit.is_none_or(|exit| exit > 1)
-        });
-        Ok(died.filter_map(|event| event.job).collect())
+        Ok(happened)
     }
 
     /// Why a job did not do all that it was to do, if it did not.
-    fn cut_short(&self, job: &PlannedJob, died: &BTreeSet<String>) -> Option<String> {
+    fn cut_short(&self, job: &PlannedJob, happened: &Happened) -> Option<String> {
         let name = self.name(job);
         let log = self.directory.job(&name).join("job.log");
         if let Err(error) = fs::metadata(&log) {
@@ -170,22 +187,24 @@ impl Run<'_> {
         if let Some(error) = first_error(&log) {
             return Some(format!("its log has {error}"));
         }
-        let died = died.contains(&name);
-        died.then(|| "it ended before its last step".to_owned())
+        if happened.died.contains(&name) {
+            return Some("it ended before its last step".to_owned());
+        }
+        let lost = happened.lost.as_ref();
+        lost.map(|why| format!("what it wrote may be lost: {why}"))
     }
 
     fn check(
         &self,
         job: &PlannedJob,
-        died: &BTreeSet<String>,
+        happened: &Happened,
         checker: &mut Checker<'_>,
     ) -> Result<Vec<String>, Error> {
-        if let Some(finding) = self.cut_short(job, died) {
+        if let Some(finding) = self.cut_short(job, happened) {
             return Ok(vec![finding]);
         }
         let own = self.directory.job(&self.name(job));
-        let mut findings: Vec<String> = self.lost().into_iter().collect();
-        findings.extend(self.input_as_read(job)?);
+        let mut findings = self.input_as_read(job)?;
         let wrong = checker.check(job, &own);
         if !wrong.is_empty() && findings.is_empty() {
             findings.extend(self.damaged_inputs(job));
@@ -239,16 +258,19 @@ impl Run<'_> {
     /// Compares a staged file with what was staged, once for all jobs; what is wrong, and where.
     fn as_staged(&self, dataset: &PlannedDataset) -> Vec<String> {
         let key = (dataset.lane, dataset.name.clone());
+        let stopped = || self.stopped();
         let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
         let findings = compared.entry(key).or_insert_with(|| {
             let path = self.stage.path(dataset);
             if dataset.format == Format::Csv {
-                return verify::text_as_staged(&path, dataset).into_iter().collect();
+                return verify::text_as_staged(&path, dataset, &stopped)
+                    .into_iter()
+                    .collect();
             }
             let Some(staged) = self.stage.staged(dataset.lane, &dataset.name) else {
                 return vec![unknown(dataset)];
             };
-            let wrong = verify::as_staged(&path, &staged);
+            let wrong = verify::as_staged(&path, &staged, &stopped);
             let row = wrong.as_ref().and_then(|_| self.damaged(dataset));
             wrong.into_iter().chain(row).collect()
         });

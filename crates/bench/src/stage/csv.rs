@@ -30,13 +30,18 @@ pub fn write(
 }
 
 /// The first line of a file that is not as [`write`] wrote it, from 1.
-pub fn first_wrong_line(path: &Path, generator: &Generator, rows: u64) -> io::Result<Option<u64>> {
+pub fn first_wrong_line(
+    path: &Path,
+    generator: &Generator,
+    rows: u64,
+    stopped: &dyn Fn() -> bool,
+) -> io::Result<Option<u64>> {
     let mut beside = Beside {
         file: BufReader::with_capacity(BUFFER, File::open(path)?),
         line: 1,
         wrong: false,
     };
-    let written = write_rows(generator, rows, &mut beside, |_| true);
+    let written = write_rows(generator, rows, &mut beside, |_| !stopped());
     if !beside.wrong {
         written?;
         // Nothing may follow.
@@ -158,7 +163,7 @@ columns = [
         let wrong = |text: &str| {
             let path = directory.path().join("w.csv");
             std::fs::write(&path, text).unwrap();
-            first_wrong_line(&path, &generator, 2).unwrap()
+            first_wrong_line(&path, &generator, 2, &|| false).unwrap()
         };
         assert_eq!(wrong(&text), None);
         assert_eq!(wrong(&text.replace("2,0.5", "2,0.6")), Some(3));

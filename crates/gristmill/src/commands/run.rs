@@ -156,7 +156,7 @@ enum Rung {
         parameter: Option<&'static str>,
         load: u64,
         /// Of all of them, unless one was asked for.
-        scale: Option<f64>,
+        scale: Option<(f64, String)>,
     },
     /// With a value of a SAS option.
     Option { name: String, value: String },
@@ -241,10 +241,10 @@ fn settle_scale(
     let Some(most) = loads.max_by_key(|rung| rung.load()).filter(|_| !is_given) else {
         return Ok(());
     };
-    let settled = planned(args, suite, directories, most)?.scale;
+    let largest = planned(args, suite, directories, most)?;
     for rung in rungs {
         if let Rung::Load { scale, .. } = rung {
-            *scale = Some(settled);
+            *scale = Some((largest.scale, largest.scale_reason.clone()));
         }
     }
     Ok(())
@@ -293,7 +293,7 @@ fn request(args: &RunArgs, rung: &Rung) -> Request {
                 Some(name) => _ = parameters.insert((*name).to_owned(), *load),
                 None => lanes = u32::try_from(*load).unwrap_or(u32::MAX),
             }
-            settled = *scale;
+            settled.clone_from(scale);
         }
         Rung::Option { name, value } => {
             options.insert(name.clone(), value.clone());

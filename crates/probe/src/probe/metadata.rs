@@ -79,7 +79,12 @@ struct Rates {
 }
 
 fn run(ground: &Ground<'_>, report: &mut Report) -> Result<(), Error> {
-    let most = ground.options.processes;
+    // With pauses between operations nobody works at the same time as others.
+    let most = if ground.options.gentle {
+        1
+    } else {
+        ground.options.processes
+    };
     let mut agents = Vec::new();
     for number in 0..most {
         let folder = ground.path(&format!("p{number}"));

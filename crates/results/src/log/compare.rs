@@ -40,7 +40,10 @@ type Jobs<'a> = BTreeMap<String, Vec<&'a SasLog>>;
 /// set has several that differ in a date alone, they are repeats.
 pub fn of_sets(before: &Set, after: &Set) -> Compared {
     let (before_jobs, after_jobs) = jobs(before, after);
-    let sides = [side(before, &before_jobs), side(after, &after_jobs)];
+    let sides = [
+        side(before, &before_jobs, &after_jobs),
+        side(after, &after_jobs, &before_jobs),
+    ];
     let steps = steps(&before_jobs, &after_jobs);
     let tables = [
         by_procedure(&before.label, &after.label, &steps),
@@ -103,10 +106,20 @@ fn undated(name: &str) -> String {
     out
 }
 
-/// A set as a side of a comparison; the first logs of all jobs are its first repeat, and so on, as long as there is one
-/// of each: sums of some of the jobs would be compared with sums of all.
-fn side(set: &Set, jobs: &Jobs<'_>) -> Side {
-    let repeats = jobs.values().map(Vec::len).min().unwrap_or(0);
+/// A set as a side of a comparison; the first logs of all jobs that both sides have are its first repeat, and so on, as
+/// long as there is one of each: sums of some of the jobs would be compared with sums of all.
+fn side(set: &Set, jobs: &Jobs<'_>, others: &Jobs<'_>) -> Side {
+    let common = jobs.iter().filter(|(name, _)| others.contains_key(*name));
+    let most = jobs.values().map(Vec::len).max().unwrap_or(0);
+    let repeats = common.map(|(_, logs)| logs.len()).min().unwrap_or(most);
+    let beyond = |logs: &Vec<&SasLog>| logs.len().saturating_sub(repeats);
+    let left_out: usize = jobs.values().map(beyond).sum();
+    let caution = (left_out > 0).then(|| {
+        format!(
+            "{left_out} logs are left out of the comparison by job, which has as many of each job; the tables of steps \
+             have all"
+        )
+    });
     let runs = (0..repeats).map(|repeat| {
         let logs = jobs
             .iter()
@@ -121,6 +134,7 @@ fn side(set: &Set, jobs: &Jobs<'_>) -> Side {
             suite: "logs".to_owned(),
             figures: Figures::of_jobs(&jobs),
             jobs,
+            cautions: caution.iter().filter(|_| repeat == 0).cloned().collect(),
             ..Subject::default()
         }
     });

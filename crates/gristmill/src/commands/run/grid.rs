@@ -89,7 +89,9 @@ impl Allocated {
         let mut host = host_facts(args.cores, suite.text.name.get_ref(), directories)?;
         for space in host.free.iter_mut().filter(|space| space.shared.is_none()) {
             // Each node has as much of its own, and what all put there together is counted.
-            space.free = Bytes(space.free.0.saturating_mul(self.nodes.len() as u64));
+            let staged: u64 = space.staged.iter().map(|(_, bytes)| bytes).sum();
+            let free = space.free.0.saturating_sub(staged);
+            space.free = Bytes(free.saturating_mul(self.nodes.len() as u64) + staged);
         }
         let nodes = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let mut request = request(args, &Rung::Same);
