@@ -119,7 +119,7 @@ pub fn remove(found: &Found) -> io::Result<()> {
         );
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
-    let _held = match found.holds {
+    let held = match found.holds {
         // Sessions do not lock theirs.
         Holds::Work => None,
         _ => Some(marker::hold(&found.path)?),
@@ -135,6 +135,8 @@ pub fn remove(found: &Found) -> io::Result<()> {
             fs::remove_file(entry.path())?;
         }
     }
+    // NFS and FUSE keep the name of a file that is open, and the folder would not be empty.
+    drop(held);
     fs::remove_file(found.path.join(marker::MARKER))?;
     fs::remove_dir(&found.path)
 }
