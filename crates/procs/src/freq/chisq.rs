@@ -99,32 +99,48 @@ fn fisher(crossed: &Crossed<'_>) -> Option<Exact> {
     let mode = ((row + 1.0) * (column + 1.0) / (total + 2.0))
         .floor()
         .clamp(least, most);
-    let mut weights = vec![(mode, 1.0)];
-    let (mut at, mut weight) = (mode, 1.0);
-    while at < most && weight >= NEGLIGIBLE {
-        weight *= step(at);
-        at += 1.0;
-        weights.push((at, weight));
-    }
-    (at, weight) = (mode, 1.0);
-    while at > least && weight >= NEGLIGIBLE {
-        at -= 1.0;
-        weight /= step(at);
-        weights.push((at, weight));
-    }
-    let here = cells[0];
-    let of_table = weights.iter().find(|(at, _)| *at - here == 0.0);
-    let of_table = of_table.map_or(0.0, |(_, weight)| *weight);
-    let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
-    let share = |wanted: &dyn Fn(f64, f64) -> bool| {
-        let those = weights.iter().filter(|(at, weight)| wanted(*at, *weight));
-        (those.map(|(_, weight)| weight).sum::<f64>() / all).min(1.0)
+    // Walked twice and not kept: large counts have millions of tables that are not negligible.
+    let each = |take: &mut dyn FnMut(f64, f64)| {
+        take(mode, 1.0);
+        let (mut at, mut weight) = (mode, 1.0);
+        while at < most && weight >= NEGLIGIBLE {
+            weight *= step(at);
+            at += 1.0;
+            take(at, weight);
+        }
+        (at, weight) = (mode, 1.0);
+        while at > least && weight >= NEGLIGIBLE {
+            at -= 1.0;
+            weight /= step(at);
+            take(at, weight);
+        }
     };
+    let here = cells[0];
+    let (mut all, mut of_table) = (0.0, 0.0);
+    each(&mut |at, weight| {
+        all += weight;
+        if at - here == 0.0 {
+            of_table = weight;
+        }
+    });
+    let (mut left, mut right, mut two_sided) = (0.0, 0.0, 0.0);
+    each(&mut |at, weight| {
+        if at <= here {
+            left += weight;
+        }
+        if at >= here {
+            right += weight;
+        }
+        if weight <= of_table * (1.0 + ROUNDING) {
+            two_sided += weight;
+        }
+    });
+    let share = |sum: f64| (sum / all).min(1.0);
     Some(Exact {
-        left: share(&|at, _| at <= here),
-        right: share(&|at, _| at >= here),
+        left: share(left),
+        right: share(right),
         table: of_table / all,
-        two_sided: share(&|_, weight| weight <= of_table * (1.0 + ROUNDING)),
+        two_sided: share(two_sided),
     })
 }
 
