@@ -197,18 +197,19 @@ fn mean(of: &[Alone]) -> Alone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::{host, request};
+    use crate::plan::Request;
+    use crate::plan::tests::host;
     use crate::plan::{Scale, plan};
     use crate::suite::builtin;
 
     fn sorts(scale: f64) -> Plan {
         let suite = builtin("large-sorts").unwrap();
-        plan(&suite, &request(Scale::Factor(scale)), &host(10_000)).unwrap()
+        plan(&suite, &Request::of(Scale::Factor(scale)), &host(10_000)).unwrap()
     }
 
     fn pool(scale: f64) -> (Suite, Plan) {
         let suite = builtin("demand-calibration").unwrap();
-        let mut request = request(Scale::Factor(scale));
+        let mut request = Request::of(Scale::Factor(scale));
         request.parameters.insert("concurrency".to_owned(), 2);
         let plan = plan(&suite, &request, &host(10_000)).unwrap();
         (suite, plan)
@@ -301,7 +302,7 @@ mod tests {
     #[test]
     fn one_job_of_each_kind_runs_alone_at_once() {
         let suite = builtin("multiuser").unwrap();
-        let mut small = plan(&suite, &request(Scale::Factor(0.001)), &host(10_000)).unwrap();
+        let mut small = plan(&suite, &Request::of(Scale::Factor(0.001)), &host(10_000)).unwrap();
         let all = small.jobs.clone();
         let whole = small.clone();
         How::Alone.choose(&suite, &mut small);
@@ -331,7 +332,7 @@ mod tests {
     #[test]
     fn a_small_run_needs_the_space_of_the_jobs_that_it_keeps() {
         let suite = builtin("large-sorts").unwrap();
-        let mut request = request(Scale::Factor(0.1));
+        let mut request = Request::of(Scale::Factor(0.1));
         request.parameters.insert("jobs".to_owned(), 4);
         let whole = plan(&suite, &request, &host(10_000)).unwrap();
         let mut small = whole.clone();

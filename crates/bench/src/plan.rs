@@ -49,6 +49,26 @@ pub struct Request {
     pub settled: Option<(f64, String)>,
 }
 
+impl Request {
+    /// One batch of a suite as it is, of this size.
+    pub fn of(scale: Scale) -> Self {
+        Self {
+            scale,
+            time_scale: None,
+            parameters: BTreeMap::new(),
+            variant: None,
+            seed: 1,
+            options: BTreeMap::new(),
+            mix: BTreeMap::new(),
+            verify: Verify::Full,
+            copies: None,
+            lanes: 1,
+            spread_over: 1,
+            settled: None,
+        }
+    }
+}
+
 /// How outputs are verified.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verify {

@@ -280,11 +280,12 @@ mod tests {
 
     #[test]
     fn every_job_of_the_built_in_suites_can_have_an_autoexec_file() {
-        use crate::plan::tests::{host, request};
+        use crate::plan::Request;
+        use crate::plan::tests::host;
         use crate::plan::{Scale, plan};
         for name in crate::suite::names() {
             let suite = crate::suite::builtin(name).unwrap();
-            let plan = plan(&suite, &request(Scale::Demonstration), &host(10_000)).unwrap();
+            let plan = plan(&suite, &Request::of(Scale::Demonstration), &host(10_000)).unwrap();
             for job in &plan.jobs {
                 for value in job.symbols.values() {
                     assert_eq!(assigned(value), Ok(&**value), "{name}: {}", job.name);

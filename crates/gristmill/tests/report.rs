@@ -22,6 +22,18 @@ fn old_run() -> PathBuf {
     crates.join("report/tests/runs/large-sorts-schema-1.0")
 }
 
+/// A copy of it, to be changed.
+fn copied(folder: &Path, name: &str) -> PathBuf {
+    let run = folder.join(name);
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(old_run())
+        .arg(&run)
+        .status();
+    assert!(copied.unwrap().success());
+    run
+}
+
 fn old() -> String {
     old_run().display().to_string()
 }
@@ -171,13 +183,7 @@ fn a_bundle_holds_the_run_and_no_names_if_so_wanted() {
 /// A copy of the old run, limited by its output, whose node was audited: read-ahead of a mount of the run, of
 /// another, and a setting of the host.
 fn audited(folder: &Path, name: &str, read_ahead: u32) -> String {
-    let run = folder.join(name);
-    let copied = Command::new("cp")
-        .arg("-r")
-        .arg(old_run())
-        .arg(&run)
-        .status();
-    assert!(copied.unwrap().success());
+    let run = copied(folder, name);
     // A job that waited for its output long enough to have been limited by it.
     let steps = run.join("jobs/sort_1/steps.jsonl");
     let step = fs::read_to_string(&steps).unwrap();
@@ -257,13 +263,7 @@ fn an_audit_is_reported_and_compared_and_tells_no_names() {
 /// A copy of the old run that tells names wherever a run can: in its plan, its node's record, an audit, a mark, a
 /// log and its page.
 fn telling(folder: &Path) -> String {
-    let run = folder.join("telling");
-    let copied = Command::new("cp")
-        .arg("-r")
-        .arg(old_run())
-        .arg(&run)
-        .status();
-    assert!(copied.unwrap().success());
+    let run = copied(folder, "telling");
     let read = |name: &str| fs::read_to_string(run.join(name)).unwrap();
     let mut plan: serde_json::Value = serde_json::from_str(&read("run.json")).unwrap();
     plan["node"] = "gridnode1.corp.acme.example".into();

@@ -127,12 +127,13 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::{host, request};
+    use crate::plan::Request;
+    use crate::plan::tests::host;
     use crate::plan::{Scale, plan};
     use crate::suite::builtin;
 
     fn planned(suite: &str, copies: Option<Copies>, lanes: u32) -> Plan {
-        let mut request = request(Scale::Factor(0.001));
+        let mut request = Request::of(Scale::Factor(0.001));
         (request.copies, request.lanes) = (copies, lanes);
         plan(&builtin(suite).unwrap(), &request, &host(1000)).unwrap()
     }

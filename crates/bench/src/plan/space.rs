@@ -111,15 +111,16 @@ fn on_all_nodes(suite: &Suite, request: &Request, choice: &Choice) -> BTreeMap<S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Request;
     use crate::plan::plan;
-    use crate::plan::tests::{host, request};
+    use crate::plan::tests::host;
     use crate::suite::builtin;
 
     #[test]
     fn space_grows_with_the_parameters_it_depends_on() {
         let suite = builtin("demand-calibration").unwrap();
         let of = |scale: Scale, parameters: &[(&str, u64)]| {
-            let mut request = request(scale);
+            let mut request = Request::of(scale);
             let given = parameters.iter();
             request.parameters = given
                 .map(|(name, value)| ((*name).to_owned(), *value))
@@ -157,7 +158,7 @@ mod tests {
             (1.0, 93_491_200.0, 922_615_808.0),
         ];
         for (scale, mart, work) in seen {
-            let mut request = request(Scale::Factor(scale));
+            let mut request = Request::of(Scale::Factor(scale));
             request.parameters = [("models", 10), ("concurrency", 2)]
                 .map(|(name, value)| (name.to_owned(), value))
                 .into();
@@ -176,7 +177,7 @@ mod tests {
     fn nodes_that_share_a_batch_need_work_for_all_that_run_on_them() {
         let suite = builtin("demand-calibration").unwrap();
         let of = |nodes: u32| {
-            let mut request = request(Scale::Factor(1.0));
+            let mut request = Request::of(Scale::Factor(1.0));
             request.parameters = [("models", 40), ("concurrency", 12)]
                 .map(|(name, value)| (name.to_owned(), value))
                 .into();
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn a_sort_in_place_has_its_file_twice_among_the_outputs() {
         let suite = builtin("large-sorts").unwrap();
-        let mut request = request(Scale::Demonstration);
+        let mut request = Request::of(Scale::Demonstration);
         let usual = plan(&suite, &request, &host(100)).unwrap();
         request.variant = Some("in-place".to_owned());
         let place = plan(&suite, &request, &host(100)).unwrap();

@@ -18,27 +18,10 @@ pub(crate) fn host(free_gib: u64) -> HostFacts {
     }
 }
 
-pub(crate) fn request(scale: Scale) -> Request {
-    Request {
-        scale,
-        time_scale: None,
-        parameters: BTreeMap::new(),
-        variant: None,
-        seed: 1,
-        options: BTreeMap::new(),
-        mix: BTreeMap::new(),
-        verify: Verify::Full,
-        copies: None,
-        lanes: 1,
-        spread_over: 1,
-        settled: None,
-    }
-}
-
 fn planned(scale: Scale, free_gib: u64) -> Result<Plan, Error> {
     plan(
         &builtin("large-sorts").unwrap(),
-        &request(scale),
+        &Request::of(scale),
         &host(free_gib),
     )
 }
@@ -100,7 +83,7 @@ fn parts_of_the_multiuser_day_are_scaled_and_what_differs_is_noted() {
     let suite = builtin("multiuser").unwrap();
     let mut host = host(100);
     host.free[0].shared = Some("NFS".to_owned());
-    let small = plan(&suite, &request(Scale::Demonstration), &host).unwrap();
+    let small = plan(&suite, &Request::of(Scale::Demonstration), &host).unwrap();
     assert_eq!(small.jobs.len(), 33);
     let named = |name: &str| small.jobs.iter().find(|job| job.name == name).unwrap();
     // 40 minutes and 56 seconds, at 0.03.
@@ -123,7 +106,7 @@ fn parts_of_the_multiuser_day_are_scaled_and_what_differs_is_noted() {
         "{notes}"
     );
 
-    let mut compressed = request(Scale::Demonstration);
+    let mut compressed = Request::of(Scale::Demonstration);
     compressed.variant = Some("compressed".to_owned());
     let plan = plan(&suite, &compressed, &host).unwrap();
     assert_eq!(plan.options["COMPRESS"], "BINARY");
@@ -132,7 +115,7 @@ fn parts_of_the_multiuser_day_are_scaled_and_what_differs_is_noted() {
 #[test]
 fn launches_of_a_stream_follow_each_other() {
     let suite = builtin("mixed-analytics").unwrap();
-    let plan = plan(&suite, &request(Scale::Factor(0.001)), &host(100)).unwrap();
+    let plan = plan(&suite, &Request::of(Scale::Factor(0.001)), &host(100)).unwrap();
     let place = |name: &str| plan.jobs.iter().position(|job| job.name == name).unwrap();
     let job = |name: &str| &plan.jobs[place(name)];
     // Streams of two, two and one launches start with waves 1, 12 and 19, four minutes apart.
@@ -152,7 +135,7 @@ fn launches_of_a_stream_follow_each_other() {
 #[test]
 fn a_pool_runs_as_many_at_once_as_was_asked_for() {
     let suite = builtin("demand-calibration").unwrap();
-    let mut request = request(Scale::Demonstration);
+    let mut request = Request::of(Scale::Demonstration);
     request.parameters.insert("concurrency".to_owned(), 5);
     request.parameters.insert("models".to_owned(), 3);
     let plan = plan(&suite, &request, &host(100)).unwrap();
@@ -167,7 +150,7 @@ fn a_pool_runs_as_many_at_once_as_was_asked_for() {
 }
 
 fn mixed(mix: &[(&str, u64)]) -> Result<Plan, Error> {
-    let mut request = request(Scale::Demonstration);
+    let mut request = Request::of(Scale::Demonstration);
     let counts = mix.iter();
     request.mix = counts
         .map(|(name, count)| ((*name).to_owned(), *count))
@@ -267,7 +250,7 @@ fn users_of_other_suites_are_refused_by_name() {
         ("demand-calibration", "solution", 900, "which has no [mix]"),
     ] {
         let suite = builtin(suite).unwrap();
-        let mut request = request(Scale::Demonstration);
+        let mut request = Request::of(Scale::Demonstration);
         request.mix.insert(persona.to_owned(), count);
         let message = plan(&suite, &request, &host(100)).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
@@ -277,7 +260,7 @@ fn users_of_other_suites_are_refused_by_name() {
 #[test]
 fn jobs_that_are_left_out_take_their_data_with_them() {
     let suite = builtin("multiuser").unwrap();
-    let mut plan = plan(&suite, &request(Scale::Demonstration), &host(100)).unwrap();
+    let mut plan = plan(&suite, &Request::of(Scale::Demonstration), &host(100)).unwrap();
     plan.retain_jobs(|job| ["rwrw_1", "sort_1", "wr_junk_3"].contains(&job.name.as_str()));
     let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["sort_1", "rwrw_1", "wr_junk_3"]);
@@ -294,7 +277,7 @@ fn options_are_tried_before_anything_is_staged() {
         ("SORTSIZE", "bogus", "SORTSIZE=bogus is not valid"),
         ("OBS", "100", "a suite's jobs read all rows"),
     ] {
-        let mut request = request(Scale::Demonstration);
+        let mut request = Request::of(Scale::Demonstration);
         request.options.insert(name.to_owned(), value.to_owned());
         let suite = builtin("large-sorts").unwrap();
         let message = plan(&suite, &request, &host(100)).unwrap_err().to_string();
@@ -308,7 +291,7 @@ fn another_seed_renews_every_data_set() {
         let request = Request {
             seed,
             parameters: BTreeMap::from([("jobs".to_owned(), 8)]),
-            ..request(Scale::Demonstration)
+            ..Request::of(Scale::Demonstration)
         };
         let plan = plan(&builtin("large-sorts").unwrap(), &request, &host(100)).unwrap();
         let seeds = plan.datasets.iter().map(|set| set.seed);
@@ -331,7 +314,7 @@ fn what_is_staged_and_not_planned_makes_no_room() {
         let suite = builtin("large-sorts").unwrap();
         let request = Request {
             parameters: BTreeMap::from([("jobs".to_owned(), 1)]),
-            ..request(Scale::Demonstration)
+            ..Request::of(Scale::Demonstration)
         };
         plan(&suite, &request, &host)
     };

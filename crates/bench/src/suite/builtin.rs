@@ -42,7 +42,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::plan::tests::{host, request};
+    use crate::plan::Request;
+    use crate::plan::tests::host;
     use crate::plan::{PlannedJob, Scale, plan};
 
     /// Names behind `out.` in a job's program, with what the job sets put in. Names of loops stay as they are written.
@@ -68,7 +69,7 @@ mod tests {
     fn no_two_jobs_of_a_suite_write_the_same_data_set_however_many_users_come() {
         for own in BUILTIN {
             let suite = crate::suite::builtin(own.name).unwrap();
-            let mut request = request(Scale::Demonstration);
+            let mut request = Request::of(Scale::Demonstration);
             let personas = suite
                 .text
                 .personas

@@ -34,18 +34,13 @@ pub fn run(args: &StageArgs) -> Result<Exit> {
         space.uses.retain(|what| *what == Use::Data);
     }
     let request = Request {
-        scale: args.scale.unwrap_or(Scale::Demonstration),
-        time_scale: None,
         parameters: args.parameter.iter().cloned().collect(),
         variant: args.variant.clone(),
         seed: args.seed,
         options: sas_options(&args.option),
-        mix: BTreeMap::new(),
         verify: Verify::Off,
         copies: args.copies,
-        lanes: 1,
-        spread_over: 1,
-        settled: None,
+        ..Request::of(args.scale.unwrap_or(Scale::Demonstration))
     };
     let plan = plan::plan(&suite, &request, &host).context("failed to plan the stage")?;
     let (files, bytes) = (plan.datasets.len(), plan.input_bytes());

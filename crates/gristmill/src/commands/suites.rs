@@ -3,13 +3,12 @@
 mod sizes;
 mod tradeoff;
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use base::units::Bytes;
-use bench::plan::{self, HostFacts, Plan, Request, Scale, Verify};
+use bench::plan::{self, HostFacts, Plan, Request, Scale};
 use bench::suite::text::{Dataset, Job, On, Place, Rule};
 use bench::suite::{self, Suite, programs};
 use serde::Serialize;
@@ -51,21 +50,7 @@ fn planned(suite: &Suite, scale: Scale) -> Result<Plan> {
         memory: Bytes(host::memory::live().context("failed to read the size of the memory")?),
         free: Vec::new(),
     };
-    let request = Request {
-        scale,
-        time_scale: None,
-        parameters: BTreeMap::new(),
-        variant: None,
-        seed: 1,
-        options: BTreeMap::new(),
-        mix: BTreeMap::new(),
-        verify: Verify::Full,
-        copies: None,
-        lanes: 1,
-        spread_over: 1,
-        settled: None,
-    };
-    Ok(plan::plan(suite, &request, &host)?)
+    Ok(plan::plan(suite, &Request::of(scale), &host)?)
 }
 
 fn list(json: bool) -> Result<Exit> {

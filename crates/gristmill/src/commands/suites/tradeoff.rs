@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 use base::units::Bytes;
-use bench::plan::{self, Plan, Request, Scale, Verify};
+use bench::plan::{self, Plan, Request, Scale};
 use bench::run::{Config, Directories, Outcome};
 use bench::suite::{self, Suite};
 use results::statistics::summarize;
@@ -126,18 +126,9 @@ fn directories(args: &TradeoffArgs, row: &Row) -> Result<Directories> {
 /// The plan of the one job.
 fn planned(args: &TradeoffArgs, suite: &Suite, row: &Row, at: &Directories) -> Result<Plan> {
     let request = Request {
-        scale: Scale::Factor(args.scale),
         time_scale: Some(0.0),
-        parameters: BTreeMap::new(),
         variant: row.sas_compression.then(|| COMPRESSED.to_owned()),
-        seed: 1,
-        options: BTreeMap::new(),
-        mix: BTreeMap::new(),
-        verify: Verify::Full,
-        copies: None,
-        lanes: 1,
-        spread_over: 1,
-        settled: None,
+        ..Request::of(Scale::Factor(args.scale))
     };
     let mut host = host_facts(None, suite.text.name.get_ref(), at)?;
     // What the whole suite needs does not matter here.
