@@ -1,6 +1,10 @@
 //! Exit codes, the only place where they are given numbers.
 
+use std::error::Error;
+use std::fmt;
 use std::process::ExitCode;
+
+use bench::{plan, suite};
 
 /// How a verb ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +13,8 @@ pub enum Exit {
     Good,
     /// 1: the answer is no: verdict failed, findings, verification failed.
     No,
+    /// 2: usage: the arguments cannot be meant. The argument parser gives it too.
+    Usage,
     /// 3: could not run.
     CouldNotRun,
     /// 4: no answer: the run cannot prove it either way.
@@ -25,6 +31,7 @@ impl Exit {
         Some(match code {
             0 => Self::Good,
             1 => Self::No,
+            2 => Self::Usage,
             3 => Self::CouldNotRun,
             4 => Self::NoAnswer,
             130 => Self::Interrupted,
@@ -32,10 +39,25 @@ impl Exit {
         })
     }
 
+    /// That of a verb that ended with an error.
+    pub fn of_error(error: &anyhow::Error) -> Self {
+        let is_usage = |cause: &(dyn Error + 'static)| {
+            cause.is::<Usage>()
+                || matches!(cause.downcast_ref(), Some(plan::Error::Usage(_)))
+                || matches!(cause.downcast_ref(), Some(suite::Error::Unknown { .. }))
+        };
+        if error.chain().any(is_usage) {
+            Self::Usage
+        } else {
+            Self::CouldNotRun
+        }
+    }
+
     /// The worse of two answers: could not run, then no, then no answer, then good.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
+            (Self::Usage, _) | (_, Self::Usage) => Self::Usage,
             (Self::CouldNotRun, _) | (_, Self::CouldNotRun) => Self::CouldNotRun,
             (Self::No, _) | (_, Self::No) => Self::No,
             (Self::NoAnswer, _) | (_, Self::NoAnswer) => Self::NoAnswer,
@@ -49,7 +71,7 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Good => 0,
             Exit::No => 1,
-            // 2 (usage) is given by the argument parser.
+            Exit::Usage => 2,
             Exit::CouldNotRun => 3,
             Exit::NoAnswer => 4,
             Exit::Interrupted => 130,
@@ -57,3 +79,23 @@ impl From<Exit> for ExitCode {
         })
     }
 }
+
+/// Arguments that cannot be meant: they contradict each other, or what they name is not one of those there are.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Usage {}
+
+/// Ends a verb with a [`Usage`] of these words.
+macro_rules! usage {
+    ($($words:tt)*) => {
+        return Err($crate::exit::Usage(format!($($words)*)).into())
+    };
+}
+pub(crate) use usage;

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             ui::error(&error);
-            Exit::CouldNotRun.into()
+            Exit::of_error(&error).into()
         }
     }
 }

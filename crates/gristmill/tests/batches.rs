@@ -257,7 +257,7 @@ fn what_a_batch_side_by_side_gets_wrong_is_found() {
 fn a_spread_suite_has_no_batches_side_by_side() {
     let spread = SUITE.replace("copies = \"identical\"", "distribution = \"spread\"");
     let output = Site::new(&spread).run(&["--ladder", "1,2"]);
-    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
     assert!(said.contains("share one set of outputs"), "{said}");
 }

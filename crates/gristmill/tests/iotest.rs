@@ -148,7 +148,7 @@ fn what_cannot_be_is_refused() {
         assert_eq!(output.status.code(), Some(code), "{text}");
         assert!(text.contains(said), "{text}");
     };
-    refused(&["--phases", "read"], 3, "--phases begins with write");
+    refused(&["--phases", "read"], 2, "--phases begins with write");
     refused(&["--block", "1000"], 2, "needs a multiple of 4k");
     refused(&["/nowhere"], 3, "/nowhere is not a directory");
     assert!(is_empty(place.path()));

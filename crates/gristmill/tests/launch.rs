@@ -440,6 +440,9 @@ fn other_users_run_and_each_has_outputs_of_its_own() {
     fs::write(folder.join("suite.toml"), USERS).unwrap();
     let program = "data once; x = 1; run; proc append base=out.w_&who data=once; run;";
     fs::write(folder.join("programs/wait.sas"), program).unwrap();
+    let twice = site.run(&["--mix", "clerk=5,clerk=1"]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(text_of(&twice).contains("--mix: clerk is given twice"));
     let output = site.run(&["--mix", "clerk=5,boss=0"]);
     assert_eq!(output.status.code(), Some(0), "{}", text_of(&output));
     let result = site.result();

@@ -241,7 +241,7 @@ fn what_sas_refuses_is_told() {
 fn what_cannot_be_is_refused_before_anything_is_done() {
     let site = Site::new(PROGRAM);
     let output = site.run(&["--pace", "sas"]);
-    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(output.status.code(), Some(2));
     assert!(
         text(&output.stderr).contains("--pace"),
         "{}",

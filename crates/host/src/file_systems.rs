@@ -25,6 +25,21 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
+impl Mount {
+    /// The space that this mount may fill together with others of the same answer: subvolumes of a btrfs, data sets
+    /// of a ZFS pool and exports of a server have device numbers of their own. `None`: it has its space for itself.
+    pub fn pool(&self) -> Option<String> {
+        let source = self.source.as_str();
+        let pool = match self.kind.as_str() {
+            "btrfs" => source,
+            "zfs" => source.split('/').next().unwrap_or(source),
+            "nfs" | "nfs4" => source.split_once(":/").map_or(source, |(server, _)| server),
+            _ => return None,
+        };
+        Some(format!("{} {pool}", self.kind))
+    }
+}
+
 /// Where the physical side of a file system can be seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Physical {
@@ -278,6 +293,29 @@ mod tests {
         assert_eq!(of("/sas workings"), ("ext4", (254, 0)));
         assert_eq!(of("/twice/a"), ("nfs4", (0, 61)));
         assert_eq!(mounts[0].source, "proc");
+    }
+
+    #[test]
+    fn mounts_of_one_pool_are_known() {
+        let of = |kind: &str, source: &str| {
+            let line = format!("27 1 0:31 /@work /work rw - {kind} {source} rw");
+            mount(&line).unwrap().pool()
+        };
+        assert_eq!(of("ext4", "/dev/sdb"), None);
+        assert_eq!(of("btrfs", "/dev/sdb"), Some("btrfs /dev/sdb".to_owned()));
+        assert_eq!(of("zfs", "tank/sas/work"), of("zfs", "tank"));
+        assert_eq!(
+            of("nfs4", "isilon:/ifs/work"),
+            of("nfs4", "isilon:/ifs/data")
+        );
+        assert_ne!(
+            of("nfs4", "isilon:/ifs/work"),
+            of("nfs4", "other:/ifs/data")
+        );
+        assert_eq!(
+            of("nfs", "[fd00::1]:/ifs"),
+            Some("nfs [fd00::1]".to_owned())
+        );
     }
 
     #[test]

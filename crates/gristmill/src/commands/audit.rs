@@ -18,7 +18,7 @@ use host::facts::{Facts, Root};
 use serde::Serialize;
 
 use crate::cli::{AuditArgs, AuditVerb};
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::ui;
 
 /// Version of the JSON of an audit; readers go by it.
@@ -131,7 +131,7 @@ fn told(args: &AuditArgs, catalogue: &Catalogue) -> Result<(Given, Site)> {
             }
             _ => {
                 let bundles: Vec<&str> = catalogue.bundles.keys().map(String::as_str).collect();
-                bail!(
+                usage!(
                     "--role {role}: of hosts {}; bundles {}; of paths, as ROLE=PATH, {}",
                     HOSTS.join(", "),
                     bundles.join(", "),

@@ -6,7 +6,7 @@ mod text;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use base::units::parse_size;
 use clap::{Args, ValueEnum};
 use probe::iotest::{self, Among, Content, Options, Outcome, Phase, Place, iotest};
@@ -16,7 +16,7 @@ use super::memory;
 use super::room::Room;
 use super::run::stop_on_signals;
 use crate::cli::NodesArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::ui;
 
 pub use nodes::{agent, nodes_of};
@@ -188,7 +188,7 @@ fn phases(args: &IotestArgs) -> Result<Vec<Phase>> {
     let phases: Vec<Phase> = args.phases.iter().map(|phase| phase_of(*phase)).collect();
     let mut wanted = Phase::ALL.iter().filter(|phase| phases.contains(phase));
     if !phases.iter().eq(wanted.by_ref()) || phases.first() != Some(&Phase::Write) {
-        bail!(
+        usage!(
             "--phases begins with write, and has each phase once, in the order write, read, mixed, copy"
         );
     }

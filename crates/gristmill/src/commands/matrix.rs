@@ -18,7 +18,7 @@ use results::matrix::{self, Analysis};
 use super::report::{csv, write_whole};
 use super::run::stop_on_signals;
 use crate::cli::{MatrixArgs, MatrixOutput, MatrixVerb, VERSION};
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::ui;
 
 /// Runs the verb.
@@ -37,7 +37,7 @@ pub fn run(args: &MatrixArgs) -> Result<Exit> {
 
 fn carry_out(args: &MatrixArgs) -> Result<Exit> {
     let Some(path) = &args.plan else {
-        bail!("matrix: which plan?");
+        usage!("matrix: which plan?");
     };
     let changes = Changes {
         scale: args.scale,
@@ -80,7 +80,7 @@ fn check_labels(matrix: &Matrix, labels: &BTreeMap<String, String>) -> Result<()
         .iter()
         .map(|factor| factor.name.get_ref());
     if let Some(name) = factors.find(|name| labels.contains_key(*name)) {
-        bail!("--label {name}=…: {name} is a factor of the plan");
+        usage!("--label {name}=…: {name} is a factor of the plan");
     }
     Ok(())
 }

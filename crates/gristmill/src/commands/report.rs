@@ -17,7 +17,7 @@ use results::{tables, verdict};
 use serde::Serialize;
 
 use crate::cli::{ReportArgs, ViewKind};
-use crate::exit::Exit;
+use crate::exit::{Exit, Usage, usage};
 use crate::ui;
 
 /// Runs the verb.
@@ -26,7 +26,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         return send(args, bundle);
     }
     if args.html.is_some() && args.runs.len() > 1 {
-        bail!("--html writes the page of one run: name one");
+        usage!("--html writes the page of one run: name one");
     }
     let thresholds = thresholds(args.thresholds.as_deref())?;
     let mut exit = Exit::Good;
@@ -132,7 +132,7 @@ pub(super) fn write_whole(file: &Path, text: &str) -> Result<()> {
 
 fn published(args: &ReportArgs, id: &str, thresholds: &Thresholds) -> Result<Exit> {
     if args.html.is_some() {
-        bail!(
+        usage!(
             "--html is of runs; {}{id} is a published table",
             reference::PREFIX
         );
@@ -191,11 +191,12 @@ pub fn unknown(id: &str) -> anyhow::Error {
     let papers: Vec<String> = documents
         .map(|one| format!("{}{}", reference::PREFIX, one.id))
         .collect();
-    anyhow::anyhow!(
-        "there is no published run {id}; papers are {}, runs are {}",
-        papers.join(", "),
-        reference::names().join(", ")
-    )
+    let runs = reference::names().join(", ");
+    let papers = papers.join(", ");
+    Usage(format!(
+        "there is no published run {id}; papers are {papers}, runs are {runs}"
+    ))
+    .into()
 }
 
 /// Prints the table of this name, or writes all below this directory.
@@ -219,14 +220,14 @@ pub fn csv(place: &Path, run: Option<&String>, tables: &[Table]) -> Result<()> {
 /// Packs a run directory.
 fn send(args: &ReportArgs, bundle: &Path) -> Result<Exit> {
     let [run] = &args.runs[..] else {
-        bail!(
+        usage!(
             "a bundle holds one run directory, {} were given",
             args.runs.len()
         );
     };
     let name = bundle.to_string_lossy();
     if !name.ends_with(".tar.gz") && !name.ends_with(".tgz") {
-        bail!("failed to pack into {name}: bundles are .tar.gz");
+        usage!("failed to pack into {name}: bundles are .tar.gz");
     }
     let directory = RunDirectory::open(run);
     let explain = || format!("failed to pack {}", run.display());

@@ -3,9 +3,10 @@
 mod ceiling;
 mod dry_run;
 mod grid;
+mod space;
 mod submit;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 use base::units::Bytes;
-use bench::plan::{FreeSpace, HostFacts, Plan, Request, Scale, Use};
+use bench::plan::{HostFacts, Plan, Request, Scale};
 use bench::run::{Config, Directories, Outcome};
 use bench::suite::Suite;
 use bench::suite::text::Distribution;
@@ -23,18 +24,19 @@ use results::run::{RunResult, Series, Verdict};
 use rustix::fs::Access;
 use signal_hook::iterator::Signals;
 
+use self::space::{existing, free_spaces};
 use super::exec::host_name;
 use super::memory;
 use super::view::View;
 use crate::cli::{RunArgs, VERSION};
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::sizes::Compared;
 use crate::{signals, ui};
 
 /// Runs the verb.
 pub fn run(args: &RunArgs) -> Result<Exit> {
     let suite = suite::find(&args.suite)?;
-    check_engine(args)?;
+    check_arguments(args)?;
     let directories = directories(args)?;
     if !args.grid.nodes.is_empty() {
         return submit::submit(args, &suite, &directories);
@@ -107,16 +109,30 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// What a licensed SAS cannot do is refused before anything is done.
-fn check_engine(args: &RunArgs) -> Result<()> {
+/// What contradicts itself, and what a licensed SAS cannot do, is refused before anything is done.
+fn check_arguments(args: &RunArgs) -> Result<()> {
+    each_once("--mix", args.mix.iter().map(|(name, _)| name))?;
+    each_once("--parameter", args.parameter.iter().map(|(name, _)| name))?;
+    each_once("--option", args.option.iter().map(|(name, _)| name))?;
     let Some(sas) = &args.engine.0 else {
         return Ok(());
     };
     if args.pace.pace.factor.is_some() {
-        bail!("--pace: a licensed SAS has its own pace; leave it out with --engine sas:");
+        usage!("--pace: a licensed SAS has its own pace; leave it out with --engine sas:");
     }
     if let Err(why) = bench::sas::check(sas) {
         bail!("--engine: {why}");
+    }
+    Ok(())
+}
+
+/// A flag that gives a name two values does not say which is meant.
+fn each_once<'a>(flag: &str, names: impl Iterator<Item = &'a String>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name.to_ascii_uppercase()) {
+            usage!("{flag}: {name} is given twice; give it once");
+        }
     }
     Ok(())
 }
@@ -210,7 +226,7 @@ fn rungs(args: &RunArgs, suite: &Suite) -> Result<Vec<Rung>> {
     let has = |name: &&str| suite.text.parameters.contains_key(*name);
     let parameter = ["jobs", "concurrency"].into_iter().find(|name| has(name));
     if parameter.is_none() && suite.text.distribution == Distribution::Spread {
-        bail!(
+        usage!(
             "--ladder: the jobs of the suite {} share one set of outputs, so that batches cannot run side by \
              side; give it a parameter jobs or concurrency",
             suite.text.name.get_ref()
@@ -477,80 +493,6 @@ pub(super) fn host_facts(
         memory: Bytes(memory),
         free: free_spaces(suite, directories)?,
     })
-}
-
-/// The nearest directory that exists, for the dry run before anything is made.
-fn existing(path: &Path) -> &Path {
-    path.ancestors()
-        .find(|ancestor| ancestor.exists())
-        .unwrap_or(Path::new("/"))
-}
-
-/// The kind of a file system that nodes share, by the number in `statfs`.
-fn shared_kind(directory: &Path) -> Result<Option<&'static str>> {
-    let found = rustix::fs::statfs(directory).with_context(|| {
-        format!(
-            "failed to look at the file system of {}",
-            directory.display()
-        )
-    })?;
-    let number = u64::try_from(found.f_type).unwrap_or_default() & 0xFFFF_FFFF;
-    Ok(match number {
-        0x6969 => Some("NFS"),
-        0xFF53_4D42 | 0xFE53_4D42 => Some("SMB"),
-        0x0BD0_0BD0 => Some("Lustre"),
-        0x4750_4653 => Some("GPFS"),
-        0x00C3_6400 => Some("Ceph"),
-        0x1983_0326 => Some("BeeGFS"),
-        _ => None,
-    })
-}
-
-/// Free space per file system, with what the run will put on each.
-fn free_spaces(suite: &str, directories: &Directories) -> Result<Vec<FreeSpace>> {
-    let mut found: Vec<(u64, FreeSpace)> = Vec::new();
-    let stage = directories.data.join(format!("gristmill-{suite}"));
-    let files = marker::files(&stage).context("failed to look at what is staged")?;
-    let inside = |(path, bytes): (PathBuf, u64)| {
-        let path = path.strip_prefix(&stage).map(Path::to_owned);
-        Some((path.ok()?, bytes))
-    };
-    let staged: Vec<(PathBuf, u64)> = files.into_iter().filter_map(inside).collect();
-    let uses = [
-        // The first: what is staged is its.
-        (&directories.data, Use::Data),
-        (&directories.util, Use::Util),
-        (&directories.output, Use::Output),
-        (&directories.work, Use::Work),
-        (&directories.runs, Use::Runs),
-    ];
-    for (directory, what) in uses {
-        let there = existing(directory);
-        let explain = || format!("failed to find the free space at {}", there.display());
-        let device = rustix::fs::stat(there).with_context(explain)?.st_dev;
-        if let Some((_, space)) = found.iter_mut().find(|(known, _)| *known == device) {
-            space.uses.push(what);
-            continue;
-        }
-        let answer = rustix::fs::statvfs(there).with_context(explain)?;
-        let staged = if what == Use::Data {
-            staged.clone()
-        } else {
-            Vec::new()
-        };
-        let held: u64 = staged.iter().map(|(_, bytes)| bytes).sum();
-        found.push((
-            device,
-            FreeSpace {
-                directory: directory.display().to_string(),
-                free: Bytes(answer.f_bavail * answer.f_frsize + held),
-                staged,
-                uses: vec![what],
-                shared: shared_kind(there)?.map(str::to_owned),
-            },
-        ));
-    }
-    Ok(found.into_iter().map(|(_, space)| space).collect())
 }
 
 /// A flag that the signals raise which end commands.

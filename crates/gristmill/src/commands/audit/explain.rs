@@ -1,10 +1,10 @@
 //! `gristmill audit explain ID`.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use host::audit::catalogue::Catalogue;
 use host::audit::rule::{Origin, Rule, Status};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::ui;
 
 /// Prints a rule: what, why, who says so, what it is today, how it is mended, what that risks.
@@ -18,7 +18,7 @@ pub(super) fn run(catalogue: &Catalogue, id: &str) -> Result<Exit> {
             .filter(|known| known.starts_with(start))
             .map(String::as_str)
             .collect();
-        bail!(
+        usage!(
             "there is no rule {id}; of {start} there are: {}",
             near.join(" ")
         );

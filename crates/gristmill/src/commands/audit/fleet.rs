@@ -16,13 +16,13 @@ use super::SCHEMA;
 use crate::cli::AuditArgs;
 use crate::commands::nodes;
 use crate::commands::run::stop_on_signals;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::ui;
 
 /// Compares audits of nodes: 1 if facts or findings differ.
 pub(super) fn run(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> {
     if args.compare.len() < 2 {
-        bail!("--compare needs the JSON of two nodes or more");
+        usage!("--compare needs the JSON of two nodes or more");
     }
     let nodes = args.compare.iter().map(|path| read(path));
     compare(catalogue, args, &nodes.collect::<Result<Vec<Node>>>()?)
@@ -31,7 +31,7 @@ pub(super) fn run(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> {
 /// Audits the nodes of an allocation, or as many as are asked for, and compares them.
 pub(super) fn on_nodes(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> {
     if args.root.is_some() || args.collect.is_some() || args.fix.is_some() {
-        bail!(
+        usage!(
             "--slurm: audits of several nodes are compared; --root, --collect and --fix are for one"
         );
     }

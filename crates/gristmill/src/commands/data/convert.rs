@@ -7,13 +7,13 @@ mod to_csv;
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use base::units::Bytes;
 use serde_json::json;
 
 use super::args::ConvertArgs;
 use super::value::counted;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::ui;
 
 /// What was converted.
@@ -28,14 +28,14 @@ struct Converted {
 pub fn run(args: &ConvertArgs) -> Result<Exit> {
     let (input, output) = (args.input.as_path(), args.output.as_path());
     if same_file(input, output) {
-        bail!("{} is both input and output", input.display());
+        usage!("{} is both input and output", input.display());
     }
     let converted = match (extension(input).as_str(), extension(output).as_str()) {
         ("sas7bdat", "csv") => to_csv::convert(input, output, args.shape.force)?,
         ("csv", "sas7bdat") => from_csv::convert(input, output, args.shape)?,
         ("sas7bdat", "parquet") => parquet::write(input, output, args.shape.force)?,
         ("parquet", "sas7bdat") => parquet::read(input, output, args.shape)?,
-        _ => bail!(
+        _ => usage!(
             "failed to convert {} to {}: the extensions must be .sas7bdat on one side and .csv or \
              .parquet on the other",
             input.display(),

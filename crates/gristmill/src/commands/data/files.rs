@@ -17,6 +17,7 @@ use sas7bdat::{Reader, Variable, WriteOptions, Writer, Written};
 use signal_hook::iterator::Signals;
 
 use super::args::ShapeArgs;
+use crate::exit::usage;
 use crate::signals;
 
 /// 1 January 2020: files made from the same arguments have the same bytes whenever they are made.
@@ -275,11 +276,11 @@ fn member_name(path: &Path) -> Result<String> {
     let extension = path.extension().and_then(|text| text.to_str());
     match (stem, extension) {
         (Some(stem), Some("sas7bdat")) if (1..=32).contains(&stem.len()) => Ok(stem.to_owned()),
-        (Some(_), Some("sas7bdat")) => bail!(
+        (Some(_), Some("sas7bdat")) => usage!(
             "{}: the name of a data set has at most 32 bytes",
             path.display()
         ),
-        _ => bail!(
+        _ => usage!(
             "{}: a data set's file is named NAME.sas7bdat, with a small extension",
             path.display()
         ),

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use recipe::{NAMES, Recipe, named};
+
+use crate::exit::usage;
 
 /// A built-in recipe by its name, or one from a file.
 pub fn find(argument: &str) -> Result<Recipe> {
@@ -14,7 +16,7 @@ pub fn find(argument: &str) -> Result<Recipe> {
     let path = Path::new(argument);
     let looks_like_a_file = argument.contains('/') || path.extension().is_some();
     if !looks_like_a_file && !path.exists() {
-        bail!(
+        usage!(
             "there is no recipe named {argument}; the built-in ones are {}, \
              and a recipe file is given by its path, such as ./{argument}.toml",
             NAMES.join(", ")

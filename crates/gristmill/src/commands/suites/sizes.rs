@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::thread;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use bench::suite::sizes::{Size, measure};
 use bench::suite::{self, Suite};
 use serde_json::{Value, json};
 
 use crate::cli::SizesArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::ui;
 
 /// Runs the verb. The answer is no if a data set is too far off.
@@ -19,12 +19,12 @@ pub fn run(args: &SizesArgs) -> Result<Exit> {
         .scale
         .is_some_and(|scale| !(scale > 0.0 && scale <= 1.0))
     {
-        bail!("--scale: a number above 0 and up to 1 is needed");
+        usage!("--scale: a number above 0 and up to 1 is needed");
     }
     if !has_published(&suite) {
         let mut known = suite::names();
         known.retain(|name| suite::builtin(name).is_ok_and(|suite| has_published(&suite)));
-        bail!(
+        usage!(
             "the suite {} has no published sizes (key `published` of [[datasets]]); there are some in: {}",
             suite.text.name.get_ref(),
             known.join(", ")

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use base::units::Bytes;
 use bench::plan::{self, Plan, Request, Scale};
 use bench::run::{Config, Directories, Outcome};
@@ -22,7 +22,7 @@ use crate::cli::{TradeoffArgs, VERSION};
 use crate::commands::exec::host_name;
 use crate::commands::run::{host_facts, stop_on_signals};
 use crate::commands::view::View;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::ui;
 
 /// The variant whose data SAS compresses.
@@ -84,10 +84,10 @@ pub fn run(args: &TradeoffArgs) -> Result<Exit> {
 
 fn check(args: &TradeoffArgs, suite: &Suite) -> Result<()> {
     if !(args.scale > 0.0 && args.scale <= 1000.0) {
-        bail!("--scale: a number above 0 is needed");
+        usage!("--scale: a number above 0 is needed");
     }
     if !suite.text.variants.contains_key(COMPRESSED) {
-        bail!(
+        usage!(
             "the suite {} has no variant {COMPRESSED}, under which SAS compresses",
             suite.text.name.get_ref()
         );
@@ -137,7 +137,7 @@ fn planned(args: &TradeoffArgs, suite: &Suite, row: &Row, at: &Directories) -> R
     let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
     if !names.contains(&args.job.as_str()) {
         let known = names.join(", ");
-        bail!("--job: there is no job {}; there are: {known}", args.job);
+        usage!("--job: there is no job {}; there are: {known}", args.job);
     }
     plan.retain_jobs(|job| job.name == args.job);
     plan.notes

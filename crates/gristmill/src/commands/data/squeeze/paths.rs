@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::File;
+use crate::exit::usage;
 
 /// What there is to look at.
 #[derive(Default)]
@@ -36,7 +37,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Found> {
         }
         let is_data_set = begins_as_data_set(path).with_context(explain)?;
         if let Some(before) = known.insert((about.dev(), about.ino()), path.clone()) {
-            bail!(
+            usage!(
                 "{} and {} are the same file; name it once",
                 before.display(),
                 path.display()
