@@ -16,7 +16,7 @@ use crate::suite::check::Check;
 use crate::suite::expand::{Choice, datasets, expand};
 use crate::suite::text::{Copies, Format, On, SuiteText};
 use crate::suite::validate::parameters;
-use crate::suite::{self, Suite, mix};
+use crate::suite::{self, Suite, mix, sizes};
 
 pub use space::{Need, Space};
 
@@ -203,6 +203,8 @@ pub struct Plan {
     pub demonstration: bool,
     /// All files together are at least three times the memory.
     pub qualifying: bool,
+    /// Files are expected to be so many times as large as their rows: SAS may compress them.
+    pub compressed_to: f64,
     /// Seed.
     pub seed: u64,
     /// Physical cores.
@@ -348,6 +350,11 @@ impl Plan {
         }
     }
 
+    /// Whether caches cannot hold much of the input.
+    fn is_beyond_memory(&self) -> bool {
+        self.input_bytes().0 as f64 * self.compressed_to >= 3.0 * self.memory.0 as f64
+    }
+
     /// The same on so many nodes like the one it was made for: together they have more cores, and more memory
     /// for what they do not all read.
     pub fn on_nodes(&mut self, nodes: u32, spread: bool) {
@@ -356,7 +363,7 @@ impl Plan {
         if !spread {
             self.memory = Bytes(self.memory.0 * u64::from(nodes));
         }
-        self.qualifying = self.input_bytes().0 >= 3 * self.memory.0;
+        self.qualifying = self.is_beyond_memory();
         self.notes.push(if spread {
             format!("one set of jobs is spread over {nodes} nodes")
         } else {
@@ -418,6 +425,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
     let users = users(suite, &choice, request)?;
     choice.mix.clone_from(&request.mix);
     let expanded = expand(suite, &choice);
+    let options = options::of_suite(text, request)?;
     if !expanded.wrong.is_empty() {
         return Err(suite::Error::Mistakes(suite.mistakes(&expanded.wrong)).into());
     }
@@ -439,11 +447,12 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
             && !text.datasets.is_empty(),
         demonstration,
         qualifying: false,
+        compressed_to: compressed_to(suite, request, &options, &expanded.datasets),
         seed: request.seed,
         cores: host.cores,
         cores_basis: host.cores_basis.clone(),
         memory: host.memory,
-        options: options::of_suite(text, request)?,
+        options,
         verify: request.verify,
         copies: request.copies.unwrap_or(text.copies),
         lanes: request.lanes,
@@ -459,7 +468,7 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
         plan.notes.push(mixed(&users, &request.mix));
     }
     copies::make(&mut plan);
-    plan.qualifying = plan.input_bytes().0 >= 3 * host.memory.0;
+    plan.qualifying = plan.is_beyond_memory();
     note_sizes(text, &mut plan);
     note_places(text, host, &mut plan);
     options::replace(request, &mut plan);
@@ -647,7 +656,9 @@ fn own_scale(
         }
         Scale::Auto => {
             // A qualifying run, 3.1 times the memory, if it fits in nine tenths of what is free.
-            let wanted = 3.1 * host.memory.0 as f64;
+            let options = options::of_suite(&suite.text, request)?;
+            let compressed_to = compressed_to(suite, request, &options, &planned);
+            let wanted = 3.1 * host.memory.0 as f64 / compressed_to;
             let room = host
                 .free
                 .iter()
@@ -674,6 +685,16 @@ fn own_scale(
             Ok((total / paper_total, reason))
         }
     }
+}
+
+fn compressed_to(
+    suite: &Suite,
+    request: &Request,
+    options: &BTreeMap<String, String>,
+    sets: &[PlannedDataset],
+) -> f64 {
+    let compressed = stage::compressed(request.variant.as_deref(), options);
+    sizes::compressed_to(suite, compressed, sets)
 }
 
 /// Of so many bytes at the paper's scale.

@@ -26,7 +26,7 @@ use base::units::Bytes;
 use results::assemble::assemble_with;
 use results::node::NodeRecord;
 use results::run::{
-    Ceiling, Event, EventKind, RunDirectory, RunPlan, RunResult, Time, name_in_batch,
+    Ceiling, Event, EventKind, RunDirectory, RunResult, Time, name_in_batch,
 };
 use results::sample::Sample;
 use results::step::StepRecord;
@@ -492,10 +492,10 @@ impl Run<'_> {
 
     /// Keeps the sizes of the staged files, which compression and the file system decide.
     fn note_sizes(&self) -> Result<(), Error> {
-        let sizes = self.stage.sizes(&self.config.plan);
-        let sizes = sizes.map_err(failed("look at the staged files"))?;
-        let plan = self.directory.plan()?;
-        Ok(self.directory.write_plan(&RunPlan { sizes, ..plan })?)
+        let record = self.directory.plan()?;
+        let record = self.stage.in_record(&self.config.plan, record);
+        let record = record.map_err(failed("look at the staged files"))?;
+        Ok(self.directory.write_plan(&record)?)
     }
 
     fn input_paths(&self) -> Vec<PathBuf> {

@@ -14,12 +14,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use base::rowhash::RowHash;
 use base::units::Bytes;
 use recipe::{Generator, Recipe};
-use results::run::FileSize;
+use results::run::{FileSize, RunPlan};
 use sas7bdat::{Compression, Sink, WriteOptions, Writer};
 use serde::{Deserialize, Serialize};
 
 use crate::marker::{self, Holds, InUse};
 use crate::plan::{Plan, PlannedDataset};
+use crate::suite::expand::rounded;
 use crate::suite::text::Format;
 
 /// What is staged for a batch, beside the data. Each batch has one of its own, so that nodes may stage at the
@@ -190,6 +191,30 @@ impl Stage {
             })
         })
         .collect()
+    }
+
+    /// The record of a run with the sizes of its files: compression decides them, and whether caches can hold them.
+    pub(crate) fn in_record(&self, plan: &Plan, record: RunPlan) -> io::Result<RunPlan> {
+        // Other nodes may have batches of their own, which are like those that are seen here.
+        let (mut rows, mut files) = (0, 0);
+        for dataset in &plan.datasets {
+            if let Some(staged) = self.staged(dataset.lane, &dataset.name) {
+                rows += dataset.bytes().0;
+                files += staged.file_bytes;
+            }
+        }
+        let all = plan.input_bytes().0 as f64;
+        let staged_bytes = rounded(all * (files as f64 / rows.max(1) as f64));
+        Ok(RunPlan {
+            sizes: self.sizes(plan)?,
+            staged_bytes: (rows > 0).then_some(staged_bytes).or(record.staged_bytes),
+            qualifying: if rows > 0 {
+                staged_bytes >= 3 * record.memory_bytes
+            } else {
+                record.qualifying
+            },
+            ..record
+        })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Staged>> {
@@ -401,15 +426,19 @@ fn file_name(dataset: &PlannedDataset) -> String {
 /// only for a variant of the suite: an option of a run is about what its jobs write.
 fn shape_of(plan: &Plan, dataset: &PlannedDataset) -> Shape {
     let option = |name: &str| plan.options.get(name).map(String::as_str);
-    let compress = option("COMPRESS").filter(|_| plan.variant.is_some());
-    let compress = compress.unwrap_or_default().to_ascii_uppercase();
-    let compression = match compress.as_str() {
-        "BINARY" => Compressed::Binary,
-        "CHAR" | "YES" | "ON" => Compressed::Char,
-        _ => Compressed::No,
-    };
+    let compression = compressed(plan.variant.as_deref(), &plan.options);
     let aligned = !plan.options.contains_key("NOALIGNSASIOFILES");
     shape(dataset, option("BUFSIZE"), aligned, compression)
+}
+
+/// What a variant's options make of staged data sets.
+pub(crate) fn compressed(variant: Option<&str>, options: &BTreeMap<String, String>) -> Compressed {
+    let compress = options.get("COMPRESS").filter(|_| variant.is_some());
+    match compress.map(|value| value.to_ascii_uppercase()).as_deref() {
+        Some("BINARY") => Compressed::Binary,
+        Some("CHAR" | "YES" | "ON") => Compressed::Char,
+        _ => Compressed::No,
+    }
 }
 
 /// The shape of a data set with these options.

@@ -253,9 +253,11 @@ impl Led<'_> {
     fn note_sizes(&self) -> Result<(), Error> {
         let look = "look at the staged files";
         let stage = Stage::join(&self.order.stage).map_err(failed(look))?;
-        let sizes = stage.sizes(&self.order.plan).map_err(failed(look))?;
-        let plan = self.directory.plan()?;
-        Ok(self.directory.write_plan(&RunPlan { sizes, ..plan })?)
+        let record = self.directory.plan()?;
+        let record = stage
+            .in_record(&self.order.plan, record)
+            .map_err(failed(look))?;
+        Ok(self.directory.write_plan(&record)?)
     }
 
     fn compare_clocks(&mut self, watcher: &mut dyn Watcher) -> Result<(), Error> {

@@ -70,6 +70,27 @@ fn auto_qualifies_where_it_fits_and_says_so_where_not() {
 }
 
 #[test]
+fn caches_hold_files_as_they_are_compressed() {
+    let suite = builtin("multiuser").unwrap();
+    let of = |variant: Option<&str>| {
+        let mut request = Request::of(Scale::Auto);
+        request.variant = variant.map(str::to_owned);
+        plan(&suite, &request, &host(1_000_000)).unwrap()
+    };
+    let (plain, compressed) = (of(None), of(Some("compressed")));
+    assert!((plain.compressed_to - 1.0).abs() < 1e-9 && plain.qualifying);
+    // Table 4: 63 GB become 22, 185 become 57, those of text 4.
+    let to = compressed.compressed_to;
+    assert!((0.25..0.5).contains(&to), "{to}");
+    let more = compressed.input_bytes().0 as f64 / plain.input_bytes().0 as f64;
+    assert!((more * to - 1.0).abs() < 0.02, "{more} {to}");
+    assert!(compressed.qualifying);
+    let mut request = Request::of(Scale::Factor(plain.scale));
+    request.variant = Some("compressed".to_owned());
+    assert!(!plan(&suite, &request, &host(1_000_000)).unwrap().qualifying);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_the_figures() {
     let message = planned(Scale::Factor(1.0), 100).unwrap_err().to_string();
     assert!(

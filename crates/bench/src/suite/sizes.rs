@@ -16,7 +16,7 @@ use sas7bdat::Sink;
 use serde::Serialize;
 
 use super::expand::{Choice, datasets, rounded};
-use super::text::Dataset;
+use super::text::{Dataset, Format};
 use super::validate::parameters;
 use super::{Suite, Wrong};
 use crate::plan::PlannedDataset;
@@ -226,6 +226,27 @@ fn lengths(suite: &Suite, generator: &Generator, set: &PlannedDataset) -> io::Re
         binary: binary.bytes,
         stored: rounded(binary.bytes as f64 * share),
     })
+}
+
+/// What files shrink to under these options, as a part of their rows; published sizes tell. Files without them are
+/// taken to keep theirs.
+pub(crate) fn compressed_to(suite: &Suite, compressed: Compressed, sets: &[PlannedDataset]) -> f64 {
+    if compressed == Compressed::No {
+        return 1.0;
+    }
+    let (mut rows, mut stored) = (0.0, 0.0);
+    for set in sets {
+        let bytes = set.bytes().0 as f64;
+        let ratio = match published(&suite.text.datasets[set.entry]) {
+            Ok([plain, compressed, _]) if plain > 0 && set.format == Format::Sas7bdat => {
+                compressed as f64 / plain as f64
+            }
+            _ => 1.0,
+        };
+        rows += bytes;
+        stored += bytes * ratio;
+    }
+    if rows > 0.0 { stored / rows } else { 1.0 }
 }
 
 /// The published sizes in bytes; zeros where there are none.

@@ -101,7 +101,7 @@ fn devices(
 }
 
 /// The highest mean of what storage took and gave: a second in which the page cache took more than it wrote
-/// counts for less, one in which it wrote what it had taken before for more.
+/// counts for less, one in which it wrote what it had taken before for more; reads count as far as storage read.
 fn settled(
     (nodes, records): (&Nodes, &[NodeRecord]),
     window: Window,
@@ -129,30 +129,46 @@ fn is_counted(record: &NodeRecord, samples: &[Sample]) -> bool {
             .all(|point| seen(&|sample| sample.mounts.contains_key(*point)))
 }
 
-/// What storage of the run's files wrote; `None` where that is not what jobs wrote and it did not forget, as
-/// with mirrors and compression, or where it does not tell.
-fn written(sample: &Sample, record: Option<&NodeRecord>) -> Option<f64> {
+/// What storage of the run's files read and wrote; `None` where that is not what jobs read and wrote and caches did
+/// not serve, as with mirrors and compression, or where it does not tell.
+fn by_storage(sample: &Sample, record: Option<&NodeRecord>) -> Option<(f64, f64)> {
     let record = record?;
     let mut systems = record.file_systems.values();
     let tells = |one: &FileSystemRecord| !one.devices.is_empty() || one.counts_itself;
     if !systems.all(|one| tells(one) && one.kind != "btrfs") {
         return None;
     }
-    let of_device = |name: &str| sample.devices.get(name).map_or(0, |one| one.write_bytes);
-    let by_devices: u64 = record.own_devices()?.into_iter().map(of_device).sum();
-    let of_mount = |point: &str| sample.mounts.get(point).map_or(0, |one| one.write_bytes);
-    let by_mounts: u64 = record.served_mounts().into_iter().map(of_mount).sum();
-    Some((by_devices + by_mounts) as f64)
+    let devices = record.own_devices()?.into_iter();
+    let devices = devices.filter_map(|name| sample.devices.get(name));
+    let mounts = record.served_mounts().into_iter();
+    let mounts = mounts.filter_map(|point| sample.mounts.get(point));
+    let moved = devices
+        .map(|one| (one.read_bytes, one.write_bytes))
+        .chain(mounts.map(|one| (one.read_bytes, one.write_bytes)));
+    let (read, written) = moved.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    Some((read as f64, written as f64))
 }
 
-/// What storage moved: what jobs read, and what they wrote less what came to wait in the page cache, but no more than
-/// storage wrote. What is removed before it is written waits no more, and was not moved.
-fn amount(sample: &Sample, record: Option<&NodeRecord>, waits: f64) -> f64 {
-    let sum = |of: fn(&ChannelSample) -> u64| sample.channels.values().map(of).sum::<u64>() as f64;
-    let (read, wrote) = (sum(|one| one.read_bytes), sum(|one| one.write_bytes));
-    match written(sample, record) {
-        Some(written) => read + (wrote - waits).min(written),
-        None => read + wrote - waits.max(0.0),
+/// What storage moved for the jobs of a node, sample after sample.
+#[derive(Debug, Default)]
+struct Settled {
+    /// Read by storage in the sample before and not served yet: it reads ahead.
+    ahead: f64,
+}
+
+impl Settled {
+    /// What jobs read and wrote, as far as storage read and wrote it: what the page cache serves was not moved, nor
+    /// what came to wait in it. What is removed before it is written waits no more, and was not moved either.
+    fn amount(&mut self, sample: &Sample, record: Option<&NodeRecord>, waits: f64) -> f64 {
+        let sum =
+            |of: fn(&ChannelSample) -> u64| sample.channels.values().map(of).sum::<u64>() as f64;
+        let (served, wrote) = (sum(|one| one.read_bytes), sum(|one| one.write_bytes));
+        let Some((read, written)) = by_storage(sample, record) else {
+            return served + wrote - waits.max(0.0);
+        };
+        let moved = served.min(read + self.ahead);
+        self.ahead = (read + self.ahead - moved).min(read);
+        moved + (wrote - waits).min(written)
     }
 }
 
@@ -175,6 +191,7 @@ fn settled_of(
         .into_iter()
         .chain(levels.iter().copied());
     let middle = |sample: &Sample| sample.at_s - sample.interval_s / 2.0;
+    let mut settled = Settled::default();
     let moved = samples
         .iter()
         .zip(levels.iter().zip(before))
@@ -182,7 +199,7 @@ fn settled_of(
         .map(|(sample, (after, before))| Moved {
             end_s: sample.at_s,
             interval_s: sample.interval_s,
-            amount: amount(sample, record, after - before) / 1e6,
+            amount: settled.amount(sample, record, after - before) / 1e6,
         });
     Some(moved.collect())
 }
@@ -384,6 +401,46 @@ mod tests {
         assert!((peak.work_mb_per_s.unwrap() - 30.0).abs() < 1e-9);
     }
 
+    /// Jobs read 100 bytes a second.
+    #[test]
+    fn what_the_page_cache_served_was_not_read_from_storage() {
+        let record = NodeRecord {
+            file_systems: [(
+                "data".to_owned(),
+                FileSystemRecord {
+                    devices: vec!["sda".to_owned()],
+                    ..FileSystemRecord::default()
+                },
+            )]
+            .into(),
+            ..NodeRecord::default()
+        };
+        let of = |stored: &[u64]| -> Vec<f64> {
+            let mut settled = Settled::default();
+            let amount = |bytes: &u64| {
+                let device = DeviceSample {
+                    read_bytes: *bytes,
+                    ..DeviceSample::default()
+                };
+                let channel = ChannelSample {
+                    read_bytes: 100,
+                    ..ChannelSample::default()
+                };
+                let sample = Sample {
+                    channels: [("input".to_owned(), channel)].into(),
+                    devices: [("sda".to_owned(), device)].into(),
+                    ..Sample::default()
+                };
+                settled.amount(&sample, Some(&record), 0.0)
+            };
+            stored.iter().map(amount).collect()
+        };
+        assert_eq!(of(&[40, 0, 300]), [40.0, 0.0, 100.0]);
+        // Reading ahead serves the sample after, and no later one.
+        assert_eq!(of(&[150, 50, 0]), [100.0, 100.0, 0.0]);
+        assert_eq!(of(&[900, 0, 0]), [100.0, 100.0, 0.0]);
+    }
+
     /// Input and output on one mount: the server took what jobs wrote, and nothing more.
     #[test]
     fn what_a_mount_wrote_counts_once() {
@@ -415,9 +472,9 @@ mod tests {
             mounts: [("/sas".to_owned(), mount)].into(),
             ..Sample::default()
         };
-        let removed = amount(&sample, Some(&record), -200.0);
+        let removed = Settled::default().amount(&sample, Some(&record), -200.0);
         assert!((removed - 100.0).abs() < 1e-9, "{removed}");
-        let unknown = amount(&sample, None, -200.0);
+        let unknown = Settled::default().amount(&sample, None, -200.0);
         assert!((unknown - 100.0).abs() < 1e-9, "{unknown}");
     }
 
