@@ -272,6 +272,8 @@ pub struct PlannedJob {
     pub name: String,
     /// Place of its entry in the suite.
     pub entry: usize,
+    /// Jobs of one kind do the same to data of the same size.
+    pub kind: String,
     /// Kind of job.
     pub class: Option<String>,
     /// Kind of user.

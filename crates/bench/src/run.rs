@@ -25,9 +25,7 @@ use base::store::Channel;
 use base::units::Bytes;
 use results::assemble::assemble_with;
 use results::node::NodeRecord;
-use results::run::{
-    Ceiling, Event, EventKind, RunDirectory, RunResult, Time, name_in_batch,
-};
+use results::run::{Ceiling, Event, EventKind, RunDirectory, RunResult, Time, name_in_batch};
 use results::sample::Sample;
 use results::step::StepRecord;
 use results::thresholds::Thresholds;

@@ -1,7 +1,7 @@
 //! The verdict as text.
 
 use results::run::{Limit, Requirement, Verdict};
-use results::verdict::figure;
+use results::verdict::{beside, figure};
 
 use crate::audit;
 use crate::table::wrapped;
@@ -98,7 +98,8 @@ fn unjudged(one: &Requirement) -> Option<String> {
 }
 
 fn requirement(one: &Requirement, verdict: &Verdict) -> Vec<String> {
-    let value = one.value.map_or_else(|| "not measured".to_owned(), figure);
+    let shown = |value: f64| beside(figure(value), value, one.threshold);
+    let value = one.value.map_or_else(|| "not measured".to_owned(), shown);
     let relation = if one.relation == "at_most" {
         "at most"
     } else {

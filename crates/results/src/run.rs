@@ -217,6 +217,9 @@ pub struct JobPlan {
     pub offset_s: f64,
     /// Bytes of its input data.
     pub input_bytes: u64,
+    /// Jobs of one kind do the same to data of the same size; absent in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// Macro variables.
     pub symbols: BTreeMap<String, String>,
     /// Kind of job.

@@ -273,7 +273,10 @@ fn sentence(requirements: &[&Requirement]) -> String {
                 format!("{}: not shown, {why}", one.title)
             }
             (Some(value), Some(why)) => format!("{}: {}, {why}", one.title, figure(value)),
-            (Some(value), None) => format!("{}: {}{limit}", one.title, figure(value)),
+            (Some(value), None) => {
+                let value = beside(figure(value), value, one.threshold);
+                format!("{}: {value}{limit}", one.title)
+            }
         }
     };
     let all: Vec<String> = requirements.iter().map(one).collect();
@@ -281,6 +284,17 @@ fn sentence(requirements: &[&Requirement]) -> String {
         return "every job ended and every check of its outputs held".to_owned();
     }
     all.join("; ")
+}
+
+/// A figure as it is shown, with more decimals where it would look like the limit that it misses.
+pub fn beside(shown: String, value: f64, limit: Option<f64>) -> String {
+    let is_limit = |text: &str| text.replace(',', "").parse::<f64>().ok() == limit;
+    let misses = limit.is_some_and(|limit| value.to_bits() != limit.to_bits());
+    if !misses || !is_limit(&shown) {
+        return shown;
+    }
+    let mut longer = (1..=12).map(|decimals| format!("{value:.decimals$}"));
+    longer.find(|text| !is_limit(text)).unwrap_or(shown)
 }
 
 /// As many decimals as a figure of its size needs.

@@ -111,6 +111,10 @@ fn parts_of_the_multiuser_day_are_scaled_and_what_differs_is_noted() {
     assert!((named("fscheck_m").offset_s - 72.0).abs() < 1e-9);
     assert_eq!(named("smallnoise_5").symbols["think"], "1.68");
     assert_eq!(named("hplogistic_1").options["MEMSIZE"], "64G");
+    // Two users' same job on tables of their own, and one that is asked for more.
+    assert_eq!(named("bank1_1").kind, named("bank1_3").kind);
+    assert_ne!(named("hplogistic_1").kind, named("hplogistic_2").kind);
+    assert_ne!(named("bank1_1").kind, named("bank2_1").kind);
     let inputs = |name: &str| named(name).inputs.len();
     assert_eq!(
         (inputs("rtumble_1"), inputs("sort_1"), inputs("wr_junk_1")),

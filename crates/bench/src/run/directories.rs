@@ -127,6 +127,7 @@ fn job_plan(plan: &Plan, job: &PlannedJob) -> JobPlan {
         name: job.name.clone(),
         offset_s: job.offset_s,
         input_bytes: plan.inputs_of(job).0,
+        kind: Some(job.kind.clone()),
         symbols: job.symbols.clone(),
         class: job.class.clone(),
         persona: job.persona.clone(),

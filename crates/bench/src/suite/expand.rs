@@ -364,6 +364,7 @@ impl Expanded {
         PlannedJob {
             name: launching.name.clone(),
             entry,
+            kind: kind(&suite.text, entry, launching),
             class: job.class.as_ref().map(|name| name.get_ref().clone()),
             persona: job.persona.as_ref().map(|name| name.get_ref().clone()),
             program: program.cloned().unwrap_or_default(),
@@ -537,4 +538,20 @@ fn expected_bytes(
     }
     let gigabytes: f64 = job.traffic_gb.values().flatten().sum();
     (!job.traffic_gb.is_empty()).then(|| Bytes(rounded(gigabytes * 1e9 * choice.scale)))
+}
+
+/// The entry, and what a launch of it is told beside its own name, data and seed.
+fn kind(suite: &SuiteText, entry: usize, launching: &Launching<'_>) -> String {
+    let own = suite.mix.as_ref().map(|mix| mix.symbol.as_str());
+    let mut told = vec![entry.to_string()];
+    for (name, text) in launching.more.iter().flat_map(|launch| &launch.symbols) {
+        let value = text.get_ref();
+        let stem = value.trim_end_matches(|c: char| c.is_ascii_digit());
+        // What ends in a number is one of several names; a bare number says how much or which way.
+        let value = if stem.is_empty() { value } else { stem };
+        if Some(name.as_str()) != own && name != "seed" {
+            told.push(format!("{name}={value}"));
+        }
+    }
+    told.join(" ")
 }

@@ -185,7 +185,10 @@ fn card(one: &Requirement, is_judged: bool) -> Card {
             "wanted" if one.result == "fail" => "Not reached",
             _ => word(&one.result),
         },
-        value: value.map_or_else(|| "not measured".to_owned(), figure),
+        value: value.map_or_else(
+            || "not measured".to_owned(),
+            |value| results::verdict::beside(figure(value), value, threshold),
+        ),
         needs: threshold.map_or_else(String::new, |limit| {
             format!("{level}: {relation} {}", short(limit))
         }),

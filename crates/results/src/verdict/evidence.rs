@@ -7,6 +7,7 @@ use base::units::Bytes;
 use crate::assemble::disturbance::beyond_limits;
 use crate::audit::NodeAudit;
 use crate::node::NodeRecord;
+use crate::peak;
 use crate::run::{
     Aggregate, ChannelResult, CopiesRecord, Disturbance, Drift, Event, EventKind, JobResult, Limit,
     RunPlan, SustainedPeak, Verdict,
@@ -88,6 +89,7 @@ fn evidence(facts: &Facts<'_>) -> Evidence {
     let mut doubts: Vec<String> = incomplete(facts).into_iter().collect();
     if !plan.demonstration {
         doubts.extend(unproven(facts));
+        doubts.extend(in_memory(facts.nodes));
         doubts.extend(one_machine(facts.nodes));
         doubts.extend(beyond_limits(facts.disturbances));
     }
@@ -281,11 +283,37 @@ fn held_down(facts: &Facts<'_>, total: Option<f64>, limited_by: Option<&Limit>) 
 fn unpaced(plan: &RunPlan) -> Option<String> {
     // A licensed SAS has its own pace.
     let paced = plan.sas.is_some() || plan.pace.as_deref().is_some_and(|pace| pace != "none");
-    (!paced).then(|| {
-        "the run is not paced: its programs compute faster than SAS does, so that they wait for a larger \
-         share of their time"
-            .to_owned()
+    if !paced {
+        let why = "the run is not paced: its programs compute faster than SAS does, so that they wait for a larger \
+                   share of their time";
+        return Some(why.to_owned());
+    }
+    let factor = plan.pacing.as_ref().map(|pacing| pacing.factor);
+    factor.filter(|factor| *factor > 1.0).map(|factor| {
+        format!(
+            "steps spent {factor} times the CPU time that SAS spends: their jobs ask storage for less than SAS's would"
+        )
     })
+}
+
+/// In what the load of a mixed run differs from that of its suite, by which storage may be held to more or less.
+fn load(plan: &RunPlan, nodes: usize) -> Vec<String> {
+    if plan.saturating || plan.demonstration {
+        return Vec::new();
+    }
+    let factor = plan.pacing.as_ref().map(|pacing| pacing.factor);
+    let factor = factor.filter(|factor| (factor - 1.0).abs() > 1e-9);
+    let pace = factor.map(|factor| format!("steps spent {factor} times the CPU time of the table"));
+    let apart = ((plan.time_scale - 1.0).abs() > 1e-9).then(|| {
+        format!(
+            "launches and thinking times were {} times those of the suite",
+            plan.time_scale
+        )
+    });
+    let jobs = plan.jobs.len() as u64;
+    let at_once = at_once(plan, nodes);
+    let few = (at_once < jobs).then(|| format!("at most {at_once} of {jobs} jobs ran at once"));
+    pace.into_iter().chain(apart).chain(few).collect()
 }
 
 /// Mean elapsed time over that on the fewest nodes of a series.
@@ -449,7 +477,7 @@ fn launched_together<'a>(facts: &Facts<'a>) -> Vec<Vec<(&'a JobResult, f64)>> {
         // Batches side by side have names that end in `.2` and so on.
         let name = job.name.split('.').next().unwrap_or_default();
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let kind = (stem, job.class.as_deref(), plan.input_bytes);
+        let kind = (stem, job.class.as_deref(), plan.input_bytes, &plan.kind);
         let begun_s = launched_s - begun.get(&job.batch).copied().unwrap_or_default();
         equal.entry(kind).or_default().push((begun_s, job, busy_s));
     }
@@ -608,6 +636,7 @@ fn remarks(facts: &Facts<'_>) -> Vec<String> {
         .into_iter()
         .chain(replaced)
         .map(str::to_owned)
+        .chain(load(plan, facts.nodes.len()))
         .chain(read_back(facts.events))
         .chain(engine)
         .chain(plan.copies.as_ref().map(copies))
@@ -685,6 +714,8 @@ fn unproven(facts: &Facts<'_>) -> Option<String> {
         "there were fewer jobs at once than cores: the storage was not asked for enough"
     } else if plan.saturating && facts.aggregate.mb_per_s_flushed.is_none() {
         unknown(plan)
+    } else if plan.saturating && is_short(facts) {
+        "the run was shorter than 60 s: what storage sustains is not shown"
     } else if !plan.cold {
         "the start was warm"
     } else if !was_cold(facts.aggregate, facts.events) {
@@ -693,6 +724,28 @@ fn unproven(facts: &Facts<'_>) -> Option<String> {
         return None;
     };
     Some(reason.to_owned())
+}
+
+/// Too short for a sustained peak, though it was sampled.
+fn is_short(facts: &Facts<'_>) -> bool {
+    let run_s = facts.aggregate.elapsed_s.zip(facts.aggregate.flush_s);
+    let run_s = run_s.map(|(elapsed_s, flush_s)| elapsed_s + flush_s);
+    let is_sampled = facts.samples.iter().any(|(_, own)| !own.is_empty());
+    is_sampled && run_s.is_some_and(|run_s| run_s < peak::window_s(run_s))
+}
+
+/// Files of a directory that lie in memory ask no storage for anything.
+fn in_memory(nodes: &[NodeRecord]) -> Option<String> {
+    let memory = |kind: &str| ["tmpfs", "ramfs"].contains(&kind);
+    let mut found = nodes.iter().flat_map(|node| {
+        let systems = node.file_systems.iter();
+        systems.filter(|(name, one)| memory(&one.kind) && *name != "runs")
+    });
+    let (name, system) = found.next()?;
+    Some(format!(
+        "the files of {name} lie in memory ({} at {}), and no storage serves them",
+        system.kind, system.mount_point
+    ))
 }
 
 /// So many machines.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::run::{JobPlan, Requirement, Series, SeriesBase, Time};
+use crate::node::FileSystemRecord;
+use crate::run::{JobPlan, PacingRecord, Requirement, Series, SeriesBase, Time};
 use crate::sample::CpuSample;
 
 fn plan() -> RunPlan {
@@ -49,6 +50,7 @@ fn plan() -> RunPlan {
             name: "j".to_owned(),
             offset_s: 0.0,
             input_bytes: 1,
+            kind: None,
             symbols: BTreeMap::new(),
             class: None,
             persona: None,
@@ -472,7 +474,7 @@ fn only_jobs_that_were_launched_together_are_compared() {
         jobs: vec![plan().jobs[0].clone(); 2],
         ..plan()
     };
-    let with = |second_s: f64| {
+    let with = |plan: &RunPlan, second_s: f64| {
         let of = |name: &str, launched_s: f64, real_s: f64| JobResult {
             name: name.to_owned(),
             launched_s: Some(launched_s),
@@ -480,11 +482,122 @@ fn only_jobs_that_were_launched_together_are_compared() {
             ..job()
         };
         let jobs = [of("io_1", 0.0, 45.0), of("io_2", second_s, 25.0)];
-        let verdict = verdict(&mixed, &jobs, &aggregate(), &[], &[]);
+        let verdict = verdict(plan, &jobs, &aggregate(), &[], &[]);
         requirement(&verdict, "spread").value
     };
-    assert_eq!(with(9.0), Some(1.8));
-    assert_eq!(with(45.0), None);
+    assert_eq!(with(&mixed, 9.0), Some(1.8));
+    assert_eq!(with(&mixed, 45.0), None);
+    let mut of_two_kinds = mixed.clone();
+    for (kind, job) in ["1", "2"].into_iter().zip(&mut of_two_kinds.jobs) {
+        job.kind = Some(kind.to_owned());
+    }
+    assert_eq!(with(&of_two_kinds, 9.0), None);
+}
+
+#[test]
+fn a_short_run_shows_nothing_sustained() {
+    let samples = [("n".to_owned(), vec![Sample::default()])];
+    let of = |elapsed_s: f64| {
+        let all = Aggregate {
+            elapsed_s: Some(elapsed_s),
+            ..aggregate()
+        };
+        sampled(&plan(), &[job()], &all, (&[], &[], &[]), &samples)
+    };
+    let short = of(59.0);
+    assert_eq!(short.result, "inconclusive");
+    assert!(
+        short.reason.contains("shorter than 60 s"),
+        "{}",
+        short.reason
+    );
+    let long = of(60.0);
+    assert!(!long.reason.contains("shorter"), "{}", long.reason);
+}
+
+#[test]
+fn files_in_memory_show_no_storage() {
+    let in_memory = |name: &str| {
+        let system = FileSystemRecord {
+            kind: "tmpfs".to_owned(),
+            mount_point: "/dev/shm".to_owned(),
+            ..FileSystemRecord::default()
+        };
+        let node = NodeRecord {
+            file_systems: [(name.to_owned(), system)].into(),
+            ..NodeRecord::default()
+        };
+        verdict_of(&plan(), &[job()], &aggregate(), (&[], &[], &[node]))
+    };
+    let work = in_memory("work");
+    assert_eq!(work.result, "inconclusive");
+    assert!(
+        work.reason
+            .contains("work lie in memory (tmpfs at /dev/shm)"),
+        "{}",
+        work.reason
+    );
+    assert_eq!(in_memory("runs").result, "pass");
+}
+
+#[test]
+fn a_lighter_load_than_sas_shows_no_feeding() {
+    let paced = |factor: f64| {
+        let plan = RunPlan {
+            saturating: false,
+            time_scale: 2.0,
+            jobs: vec![plan().jobs[0].clone(); 3],
+            parameters: [("concurrency".to_owned(), 1)].into(),
+            pace: Some(factor.to_string()),
+            pacing: Some(PacingRecord {
+                factor,
+                by: "busy".to_owned(),
+                table: String::new(),
+                table_date: String::new(),
+                file: None,
+            }),
+            ..plan()
+        };
+        let job = JobResult {
+            user_s: Some(1.0),
+            ..job()
+        };
+        verdict(
+            &plan,
+            &[job.clone(), job.clone(), job],
+            &aggregate(),
+            &[],
+            &[],
+        )
+    };
+    let found = paced(5.0);
+    assert_eq!(requirement(&found, "cpu-real").result, "not_shown");
+    assert!(
+        found
+            .reason
+            .contains("5 times the CPU time that SAS spends"),
+        "{}",
+        found.reason
+    );
+    let found = paced(1.0);
+    assert_eq!(requirement(&found, "cpu-real").result, "pass");
+    for said in ["2 times those of the suite", "at most 1 of 3 jobs"] {
+        assert!(found.reason.contains(said), "{}", found.reason);
+    }
+    assert!(!found.reason.contains("of the table"), "{}", found.reason);
+}
+
+#[test]
+fn a_figure_never_looks_like_the_limit_that_it_misses() {
+    use super::super::{beside, figure};
+    let figure_beside = |value: f64, limit| beside(figure(value), value, limit);
+    assert_eq!(figure_beside(99.4, Some(100.0)), "99.4");
+    assert_eq!(figure_beside(99.998, Some(100.0)), "99.998");
+    assert_eq!(figure_beside(0.9996, Some(1.0)), "0.9996");
+    assert_eq!(figure_beside(100.0, Some(100.0)), "100");
+    assert_eq!(figure_beside(97.2, Some(100.0)), "97.2");
+    assert_eq!(figure_beside(120.3, None), "120");
+    assert_eq!(beside("1,000".to_owned(), 999.96, Some(1000.0)), "999.96");
 }
 
 #[test]
