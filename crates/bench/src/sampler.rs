@@ -13,6 +13,7 @@ pub mod servers;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -68,12 +69,14 @@ impl Sampler {
         }
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let control = Arc::new(Control::default());
+        let (lines, taken) = mpsc::channel();
+        let writer = thread::Builder::new().name("samples".to_owned());
         let work = Work {
-            file,
+            lines,
+            writer: writer.spawn(move || write(&file, &taken))?,
             began,
             board,
             reader,
-            failure: None,
         };
         let theirs = control.clone();
         let thread = thread::Builder::new()
@@ -121,12 +124,13 @@ impl Drop for Sampler {
 }
 
 struct Work {
-    file: File,
+    /// Takes lines to a thread that writes them: a sampler that waited for the file system under test would miss what
+    /// it does meanwhile.
+    lines: Sender<Vec<u8>>,
+    writer: JoinHandle<io::Result<()>>,
     began: Instant,
     board: Arc<Board>,
     reader: Reader,
-    /// Why a sample could not be written, the first time.
-    failure: Option<io::Error>,
 }
 
 impl Work {
@@ -145,12 +149,15 @@ impl Work {
             let at_a_mark = wishes.marks_made < marked || ended;
             drop(wishes);
             let now = self.reader.read(self.began, &self.board, at_a_mark);
-            self.write(&before, &now);
+            self.add(&before, &now);
             before = now;
             control.locked().marks_made = marked;
             control.changed.notify_all();
             if ended {
-                return self.failure.map_or(Ok(()), Err);
+                drop(self.lines);
+                let written = self.writer.join();
+                return written
+                    .unwrap_or_else(|_| Err(io::Error::other("the writer of samples died")));
             }
             // Samples that could not be taken in time are not made up for.
             while due <= Instant::now() {
@@ -159,20 +166,30 @@ impl Work {
         }
     }
 
-    fn write(&mut self, before: &readings::Readings, now: &readings::Readings) {
+    fn add(&mut self, before: &readings::Readings, now: &readings::Readings) {
         let sample = difference::sample(before, now);
         let mut line = serde_json::to_vec(&sample).expect("samples have only plain keys");
         line.push(b'\n');
-        let length = self.file.metadata().map(|found| found.len());
-        if let Err(error) = self.file.write_all(&line) {
-            // Half a line would spoil the file for its readers.
-            if let Ok(length) = length {
-                let _ = self.file.set_len(length);
-            }
-            self.failure.get_or_insert(error);
-        }
+        // A writer that is gone has an error to tell at the end.
+        let _ = self.lines.send(line);
         self.board.show(sample, now);
     }
+}
+
+/// Writes lines until no more come; an error is the first one, and later lines are tried all the same.
+fn write(mut file: &File, lines: &Receiver<Vec<u8>>) -> io::Result<()> {
+    let mut failure = None;
+    for line in lines {
+        let length = file.metadata().map(|found| found.len());
+        if let Err(error) = file.write_all(&line) {
+            // Half a line would spoil the file for its readers.
+            if let Ok(length) = length {
+                let _ = file.set_len(length);
+            }
+            failure.get_or_insert(error);
+        }
+    }
+    failure.map_or(Ok(()), Err)
 }
 
 /// What a node is, as far as its samples need it to be understood.
@@ -222,6 +239,13 @@ pub fn describe(node: &str, directories: &[(&str, &Path)], observed: Vec<String>
             }
         }
         record.file_systems.insert((*name).to_owned(), found);
+    }
+    let devices = record.own_devices().unwrap_or_default().join(", ");
+    if !devices.is_empty() && !record.served_mounts().is_empty() {
+        record.not_measured.push(format!(
+            "traffic of other programs on {devices}: the kernel counts what jobs moved there together with what they \
+             moved on mounts of servers"
+        ));
     }
     record
 }

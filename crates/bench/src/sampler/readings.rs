@@ -247,12 +247,16 @@ impl KernelThreads {
             return None;
         }
         let mut total = self.total_s.unwrap_or(0.0);
+        // Numbers that are not there any more may be given to others.
+        let mut there = BTreeMap::new();
         for process in fs::read_dir("/proc").ok()? {
             let name = process.ok()?.file_name();
             let Ok(process_id) = name.to_string_lossy().parse::<u32>() else {
                 continue;
             };
-            if self.seen.get(&process_id) == Some(&None) {
+            let before = self.seen.get(&process_id).copied();
+            if before == Some(None) {
+                there.insert(process_id, None);
                 continue;
             }
             let path: PathBuf = ["/proc", &process_id.to_string(), "stat"].iter().collect();
@@ -261,12 +265,14 @@ impl KernelThreads {
                 continue;
             };
             let cpu_s = found.of_kernel.then_some(found.cpu_s);
-            let before = self.seen.insert(process_id, cpu_s).flatten();
+            there.insert(process_id, cpu_s);
+            let before = before.flatten();
             if let Some(cpu_s) = cpu_s {
                 // A number may have been given to another thread meanwhile.
                 total += cpu_s - before.filter(|before| *before <= cpu_s).unwrap_or(0.0);
             }
         }
+        self.seen = there;
         // Where none is seen, as in a container, they are not known.
         self.total_s = self.seen.values().any(Option::is_some).then_some(total);
         let pause = (began.elapsed() * KERNEL_THREADS_SHARE).max(KERNEL_THREADS_EVERY);

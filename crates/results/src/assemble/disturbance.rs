@@ -222,6 +222,10 @@ fn foreign_traffic(
     samples: &[&Sample],
     events: &[Event],
 ) -> Option<Disturbance> {
+    // The kernel counts what jobs moved on devices and on mounts of servers in one sum.
+    if !node.served_mounts().is_empty() {
+        return None;
+    }
     let devices = node.own_devices()?;
     let of = |figure: fn(&DeviceSample) -> u64| -> f64 {
         let per_sample = samples.iter().flat_map(|sample| {
@@ -493,6 +497,22 @@ mod tests {
         let other = find(&found, "other_device_traffic");
         assert_eq!(other.what.as_deref(), Some("sdz"));
         assert!((other.value - 5.0).abs() < 1e-9 && !other.exceeded);
+    }
+
+    #[test]
+    fn traffic_beside_a_mount_of_a_server_is_not_told_from_the_jobs() {
+        let mut busy = samples();
+        for sample in &mut busy {
+            sample.devices.get_mut("dm-0").unwrap().read_bytes += 20_000_000;
+        }
+        let mut node = node();
+        let data = FileSystemRecord {
+            counts_itself: true,
+            ..FileSystemRecord::default()
+        };
+        node.file_systems.insert("data".to_owned(), data);
+        let found = disturbances(&node, &busy, &events());
+        assert!(found.iter().all(|one| one.kind != "foreign_device_traffic"));
     }
 
     #[test]
