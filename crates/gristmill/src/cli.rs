@@ -309,6 +309,8 @@ pub struct GridArgs {
         value_name = "N,N,…",
         value_delimiter = ',',
         requires = "slurm",
+        // The parser does not ask for --slurm beside what excludes it.
+        conflicts_with_all = ["launched", "ladder", "compare_option", "duration", "dry_run"],
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub nodes: Vec<u32>,

@@ -1,8 +1,10 @@
 //! Exit codes, the only place where they are given numbers.
 
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::fmt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fmt, fs};
 
 use bench::{plan, suite};
 
@@ -99,3 +101,22 @@ macro_rules! usage {
     };
 }
 pub(crate) use usage;
+
+/// Refuses a list in which a file or folder is named twice, under whatever names: it would count twice.
+pub fn each_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> anyhow::Result<()> {
+    let mut seen: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    for path in paths {
+        // What is not there is told by whoever opens it.
+        let Ok(place) = fs::canonicalize(path) else {
+            continue;
+        };
+        if let Some(before) = seen.insert(place, path) {
+            usage!(
+                "{} and {} are the same; name it once",
+                before.display(),
+                path.display()
+            );
+        }
+    }
+    Ok(())
+}

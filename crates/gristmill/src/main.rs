@@ -37,6 +37,8 @@ fn main() -> ExitCode {
         Verb::Data(args) => commands::data::run(&args),
     };
     match outcome {
+        // Whoever reads a part of an answer takes it for the whole.
+        Ok(_) if !ui::all_printed() => Exit::CouldNotRun.into(),
         Ok(exit) => exit.into(),
         Err(error) => {
             ui::error(&error);

@@ -1,14 +1,32 @@
 //! Talking to people: data on standard output, everything else on standard error.
 
 use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A line of data. Whoever stops reading, as `head` does, has seen enough.
+/// Nothing more is printed.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Something was to be printed and is lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// A line of data. Whoever stops reading, as `head` does, has seen enough: what is done goes on.
 pub fn data(line: &str) {
-    match writeln!(io::stdout().lock(), "{line}") {
-        Ok(()) => {}
-        #[expect(clippy::exit, reason = "there is nobody left to print for")]
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(error) => say(&format!("error: failed to write standard output: {error}")),
+    if !CLOSED.load(Ordering::Relaxed) {
+        check(writeln!(io::stdout().lock(), "{line}"));
+    }
+}
+
+/// Whether all that was to be printed was, as far as anybody listened.
+pub fn all_printed() -> bool {
+    check(io::stdout().lock().flush());
+    !LOST.load(Ordering::Relaxed)
+}
+
+fn check(printed: io::Result<()>) {
+    let Err(error) = printed else { return };
+    if !CLOSED.swap(true, Ordering::Relaxed) && error.kind() != ErrorKind::BrokenPipe {
+        LOST.store(true, Ordering::Relaxed);
+        say(&format!("error: failed to write standard output: {error}"));
     }
 }
 

@@ -143,6 +143,10 @@ fn exit_codes_say_what_was_found() {
     );
     assert_eq!(run(&["--root", "/nowhere"]).0, 3);
     assert_eq!(run(&["--root", root, "--role", "nobody"]).0, 2);
+    assert_eq!(run(&["--root", root, "--role", "saswork=work"]).0, 2);
+    assert_eq!(run(&["--role", "saswork=/nowhere"]).0, 2);
+    assert_eq!(run(&["--root", root, "--vendor", "isilom"]).0, 2);
+    assert_eq!(run(&["--root", root, "--vendor", "Isilon"]).0, 0);
     assert_eq!(run(&["--root", root, "--fail-on", "never"]).0, 2);
     write(node.path(), "proc/sys/vm/swappiness", "60\n");
     assert_eq!(
@@ -245,6 +249,14 @@ fn fixes_are_files_and_nothing_else() {
         "{patch}"
     );
     assert!(out.path().join("README").exists());
+    // A second call would go over what was edited meanwhile.
+    let again = run(&[
+        "--root",
+        node.path().to_str().unwrap(),
+        "--fix",
+        out.path().to_str().unwrap(),
+    ]);
+    assert_eq!(again.0, 3);
     assert_eq!(
         fs::read_to_string(node.path().join("etc/fstab")).unwrap(),
         before

@@ -278,6 +278,39 @@ fn a_record_that_cannot_be_written_is_no_success() {
 }
 
 #[test]
+fn outputs_go_neither_over_the_program_nor_over_each_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = "data a; x = 1; run;";
+    fs::write(directory.path().join("p.sas"), program).unwrap();
+    std::os::unix::fs::symlink("p.sas", directory.path().join("link")).unwrap();
+    for (flags, part) in [
+        (vec!["--log", "./p.sas"], "it is p.sas"),
+        (vec!["--steps", "link"], "it is p.sas"),
+        (vec!["--print", "x", "--log", "./x"], "it is ./x"),
+    ] {
+        let arguments = [&["exec", "p.sas", "--work", "."][..], &flags].concat();
+        let output = gristmill(&arguments, directory.path());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains(part), "{said}");
+        assert!(!directory.path().join("x").exists());
+    }
+    let kept = fs::read_to_string(directory.path().join("p.sas")).unwrap();
+    assert_eq!(kept, program);
+    let both = [
+        "exec",
+        "p.sas",
+        "--work",
+        ".",
+        "--print",
+        "/dev/null",
+        "--log",
+        "/dev/null",
+    ];
+    assert_eq!(gristmill(&both, directory.path()).status.code(), Some(0));
+}
+
+#[test]
 fn a_vanished_directory_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let program = "libname gone 'nowhere'; data gone.a; x = 1; run;";

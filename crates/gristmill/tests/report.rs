@@ -133,7 +133,10 @@ fn thresholds_of_a_file_replace_the_published_ones() {
 
 #[test]
 fn sides_are_runs_papers_or_repeats() {
-    let repeats = format!("{},{}", old(), old());
+    let copies = tempfile::tempdir().unwrap();
+    let copy = |name: &str| copied(copies.path(), name).display().to_string();
+    let (second, third) = (copy("second"), copy("third"));
+    let repeats = format!("{second},{third}");
     let found = gristmill(&["compare", &old(), &repeats, "paper:isilon-f810"]);
     assert_eq!(found.status.code(), Some(0), "{}", text(&found.stderr));
     let shown = text(&found.stdout);
@@ -146,6 +149,32 @@ fn sides_are_runs_papers_or_repeats() {
     assert_eq!(missing.status.code(), Some(3));
     assert!(text(&missing.stderr).contains("failed to read the run nowhere"));
     assert_eq!(gristmill(&["compare", &old()]).status.code(), Some(2));
+    // A run is no repeat of itself.
+    for sides in [
+        [format!("{second}/"), repeats.clone()],
+        [format!("{repeats},{third}/../second"), old()],
+    ] {
+        let output = gristmill(&["compare", &sides[0], &sides[1]]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).contains("are the same; name it once"));
+    }
+}
+
+#[test]
+fn a_page_goes_over_no_other_file() {
+    let copies = tempfile::tempdir().unwrap();
+    let file = copies.path().join("kept.json");
+    fs::write(&file, "{}").unwrap();
+    let flags = ["report", &old(), "--html", &file.display().to_string()];
+    let refused = gristmill(&flags);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(text(&refused.stderr).contains("what is there is no page"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{}");
+    let page = copies.path().join("page.html");
+    for _ in 0..2 {
+        let flags = ["report", &old(), "--html", &page.display().to_string()];
+        assert!(text(&gristmill(&flags).stderr).contains("Report: "));
+    }
 }
 
 #[test]

@@ -281,7 +281,7 @@ fn job_result(
         let channels = steps.iter().flat_map(|step| step.channels.values());
         counts_channels.then(|| channels.map(of).sum())
     };
-    let sorts = || steps.iter().filter_map(|step| step.sort.as_ref());
+    let sorts = Sorts::of(steps);
     let sleeps = plan
         .pacing
         .as_ref()
@@ -323,18 +323,45 @@ fn job_result(
         read_bytes: over_channels(|channel| channel.read_bytes),
         write_bytes: over_channels(|channel| channel.write_bytes),
         device_read_bytes: sum(|step| Some(step.block_input? * BLOCK_BYTES)),
-        sorted_bytes: sorts().map(|sort| sort.rows * sort.row_bytes).sum(),
-        sort_runs: sorts().map(|sort| sort.runs).sum(),
-        sort_s: {
-            let steps = steps.iter().filter(|step| step.sort.is_some());
-            steps.map(|step| step.real_s).reduce(|sum, one| sum + one)
-        },
+        sorted_bytes: sorts.bytes,
+        sort_moved_bytes: counts_channels.then_some(sorts.moved_bytes),
+        sort_runs: sorts.runs,
+        sort_s: sorts.real_s,
         launched_s: launched
             .zip(first_launch)
             .map(|(event, first)| event.at_s - first),
         late_s: launched.and_then(|event| event.late_s),
         error: finished.and_then(|event| event.detail.clone()),
         failed_operations: FailedOperation::of(steps),
+    }
+}
+
+/// What the steps that sorted did.
+#[derive(Debug, Default)]
+struct Sorts {
+    /// Rows' bytes.
+    bytes: u64,
+    /// Over all channels.
+    moved_bytes: u64,
+    /// Of utility files.
+    runs: u64,
+    /// Absent if none did.
+    real_s: Option<f64>,
+}
+
+impl Sorts {
+    fn of(steps: &[StepRecord]) -> Self {
+        let mut all = Self::default();
+        for (step, sort) in steps
+            .iter()
+            .filter_map(|step| Some((step, step.sort.as_ref()?)))
+        {
+            all.bytes += sort.rows * sort.row_bytes;
+            all.moved_bytes += step.bytes_moved();
+            all.runs += sort.runs;
+            *all.real_s.get_or_insert(0.0) += step.real_s;
+        }
+        all
     }
 }
 
@@ -416,7 +443,7 @@ fn aggregate(
         flush_s,
         mb_per_s_flushed,
         mb_per_s_per_core: mb_per_s_flushed.map(|rate| rate / f64::from(plan.cores.max(1))),
-        moved_per_sorted: bytes_moved.and_then(per_sorted),
+        moved_per_sorted: total(jobs, |job| job.sort_moved_bytes).and_then(per_sorted),
         late_max_s: jobs.iter().filter_map(|job| job.late_s).reduce(f64::max),
         // Of the node that was least cold.
         cached_share: events

@@ -765,6 +765,9 @@ pub struct JobResult {
     pub device_read_bytes: Option<u64>,
     /// Rows' bytes that were sorted.
     pub sorted_bytes: u64,
+    /// Bytes that the steps that sorted moved over all channels; absent where channels are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sort_moved_bytes: Option<u64>,
     /// Utility-file runs of its sorts.
     pub sort_runs: u64,
     /// Elapsed time of the steps that sorted, seconds; absent if none did.
@@ -848,6 +851,7 @@ impl JobResult {
             write_bytes: None,
             device_read_bytes: None,
             sorted_bytes: 0,
+            sort_moved_bytes: None,
             sort_runs: 0,
             sort_s: None,
             launched_s: None,
@@ -927,7 +931,7 @@ pub struct Aggregate {
     /// The same per core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s_per_core: Option<f64>,
-    /// Bytes moved over bytes sorted: 4 when nothing fits in memory, 2 when everything does.
+    /// Bytes that steps which sorted moved over bytes sorted: 4 when nothing fits in memory, 2 when everything does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_per_sorted: Option<f64>,
     /// Share of the staged input still in the page cache when the jobs started, 0 to 1.

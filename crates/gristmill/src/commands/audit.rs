@@ -5,7 +5,7 @@ mod explain;
 mod fleet;
 mod show;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -115,6 +115,19 @@ fn told(args: &AuditArgs, catalogue: &Catalogue) -> Result<(Given, Site)> {
         vendors: args.vendor.clone(),
         ..Given::default()
     };
+    let vendors = catalogue
+        .rules
+        .values()
+        .flat_map(|rule| &rule.applies.vendor);
+    let vendors: BTreeSet<&str> = vendors.map(String::as_str).collect();
+    let is_known = |name: &String| vendors.iter().any(|known| known.eq_ignore_ascii_case(name));
+    if let Some(unknown) = args.vendor.iter().find(|name| !is_known(name)) {
+        let known: Vec<&str> = vendors.into_iter().collect();
+        usage!(
+            "--vendor {unknown}: there are rules for {}",
+            known.join(", ")
+        );
+    }
     let mut site = Site {
         today: today(),
         ..Site::default()
@@ -122,6 +135,12 @@ fn told(args: &AuditArgs, catalogue: &Catalogue) -> Result<(Given, Site)> {
     for role in &args.role {
         match role.split_once('=') {
             Some((role, path)) if PATHS.contains(&role) => {
+                if !Path::new(path).is_absolute() {
+                    usage!("--role {role}={path}: an absolute path is needed");
+                }
+                if args.root.is_none() && !Path::new(path).exists() {
+                    usage!("--role {role}={path}: there is no {path} on this host");
+                }
                 given.paths.push((role.to_owned(), path.to_owned()));
             }
             None if HOSTS.contains(&role.as_str()) => site.host_roles.push(role.clone()),
@@ -204,6 +223,13 @@ fn exit(args: &AuditArgs, findings: &[Finding]) -> Exit {
 
 /// Writes files that mend what failed.
 fn mend(directory: &Path, root: &Root, facts: &Facts, findings: &[Finding]) -> Result<()> {
+    let mut there = fs::read_dir(directory).into_iter().flatten();
+    if there.next().is_some() {
+        bail!(
+            "--fix {}: there are files in it, which may be somebody's; name a new folder",
+            directory.display()
+        );
+    }
     let fstab = root.text("/etc/fstab");
     let files = fix::files(facts, findings, fstab.as_deref());
     for (name, text) in &files {

@@ -13,11 +13,13 @@ use results::tables;
 
 use super::report::{csv, unknown, write_whole};
 use crate::cli::CompareArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, each_once};
 use crate::ui;
 
 /// Runs the verb.
 pub fn run(args: &CompareArgs) -> Result<Exit> {
+    let paths: Vec<PathBuf> = args.sides.iter().flat_map(|text| paths(text)).collect();
+    each_once(paths.iter().map(PathBuf::as_path))?;
     let sides = args
         .sides
         .iter()
@@ -94,12 +96,15 @@ fn side(text: &str) -> Result<Side> {
             runs: vec![run],
         });
     }
-    let paths: Vec<PathBuf> = if Path::new(text).exists() {
+    of_runs(&paths(text), None)
+}
+
+fn paths(text: &str) -> Vec<PathBuf> {
+    if Path::new(text).exists() {
         vec![PathBuf::from(text)]
     } else {
         text.split(',').map(PathBuf::from).collect()
-    };
-    of_runs(&paths, None)
+    }
 }
 
 /// A side of runs, named by the first of them unless it has a name.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use base::store::Store;
 use engine::accounting::RowHashes;
 use engine::failure::FailureLine;
@@ -32,6 +32,7 @@ use crate::{signals, ui};
 pub fn run(args: &ExecArgs) -> Result<Exit> {
     let meter = ProcessMeter::start();
     keep_freed_memory();
+    check_outputs(args)?;
     let text = fs::read_to_string(&args.program)
         .with_context(|| format!("failed to read the program {}", args.program.display()))?;
     let accounts = Arc::new(accounts(args)?);
@@ -147,6 +148,37 @@ fn accounts(args: &ExecArgs) -> Result<Accounts> {
     let slot = LiveSlot::open(path, args.live_slot)
         .with_context(|| format!("failed to open the counters at {}", path.display()))?;
     Ok(Accounts::shown_in(slot))
+}
+
+/// What is written goes neither over the program nor over another output.
+fn check_outputs(args: &ExecArgs) -> Result<()> {
+    let outputs = [&args.log, &args.print, &args.steps, &args.written];
+    let mut files = vec![args.program.as_path()];
+    for path in outputs.into_iter().flatten() {
+        // Devices and pipes keep nothing.
+        let is_other = |about: fs::Metadata| !about.is_file();
+        if fs::metadata(path).is_ok_and(is_other) {
+            continue;
+        }
+        if let Some(same) = files.iter().find(|file| is_same(file, path)) {
+            bail!(
+                "failed to write {}: it is {}, which is used as well; name another file",
+                path.display(),
+                same.display()
+            );
+        }
+        files.push(path);
+    }
+    Ok(())
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        fs::canonicalize(path)
+            .or_else(|_| std::path::absolute(path))
+            .ok()
+    };
+    place(one) == place(other)
 }
 
 fn writer(

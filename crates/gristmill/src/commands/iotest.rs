@@ -67,7 +67,7 @@ pub struct IotestArgs {
     pub on: NodesArgs,
     /// On the nodes on which another launcher (mpirun, …) starts this same command once each; see run --launched
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
-          conflicts_with = "slurm")]
+          conflicts_with_all = ["slurm", "nodes"])]
     pub launched: Option<String>,
     /// How many processes the launcher starts, where it does not say so
     #[arg(long, value_name = "N", requires = "launched")]

@@ -1,6 +1,9 @@
 //! `gristmill logs`: tables of SAS logs, and two sets of logs side by side.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::IsTerminal;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -85,6 +88,12 @@ fn found(args: &LogsArgs, paths: &[PathBuf]) -> Result<Found> {
             (file, name, named)
         }));
     }
+    // Whoever names a folder and a log in it, or has links to it, wants it counted once.
+    let mut seen = BTreeSet::new();
+    files.retain(|(path, _, _)| {
+        let about = fs::metadata(path).ok();
+        about.is_none_or(|about| seen.insert((about.dev(), about.ino())))
+    });
     let paths_of: Vec<PathBuf> = files.iter().map(|(path, _, _)| path.clone()).collect();
     let outcomes = read(&paths_of);
     let mut found = Found {

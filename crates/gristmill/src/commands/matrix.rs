@@ -18,7 +18,7 @@ use results::matrix::{self, Analysis};
 use super::report::{csv, write_whole};
 use super::run::stop_on_signals;
 use crate::cli::{MatrixArgs, MatrixOutput, MatrixVerb, VERSION};
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, each_once, usage};
 use crate::ui;
 
 /// Runs the verb.
@@ -172,6 +172,7 @@ fn exit_of(analysis: &Analysis) -> Exit {
 }
 
 fn report(paths: &[PathBuf], output: &MatrixOutput) -> Result<Exit> {
+    each_once(paths.iter().map(PathBuf::as_path))?;
     for path in paths {
         if !MatrixFolder::is_one(path) && !path.join("run.json").is_file() {
             bail!(

@@ -1,6 +1,7 @@
 //! `gristmill report`: verdict and tables of runs, finished or not, and of papers.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -77,6 +78,9 @@ fn of_run(args: &ReportArgs, path: &Path, thresholds: &Thresholds) -> Result<Exi
         show_samples(view, &directory)?;
         return Ok(Exit::Good);
     }
+    if bench::marker::is_in_use(path) {
+        ui::say("the run is on its way: what follows is how far it is");
+    }
     let result = assemble_with(&directory, thresholds)?;
     let samples = samples(&directory)?;
     if args.csv.is_some() || args.json {
@@ -119,8 +123,27 @@ pub(super) fn write_page(directory: &RunDirectory, result: &RunResult, file: &Pa
     write_whole(file, &page::run(&run))
 }
 
+/// A page may be replaced by a newer one; anything else is somebody's.
+fn is_page(file: &Path) -> bool {
+    let mut begin = [0; 9];
+    match fs::metadata(file) {
+        Err(_) => true,
+        Ok(about) if !about.is_file() || about.len() == 0 => true,
+        Ok(_) => {
+            let read = fs::File::open(file).and_then(|mut file| file.read_exact(&mut begin));
+            read.is_ok() && begin.eq_ignore_ascii_case(b"<!doctype")
+        }
+    }
+}
+
 /// Writes a page beside `file` and renames it, so that a reader never sees half of it.
 pub(super) fn write_whole(file: &Path, text: &str) -> Result<()> {
+    if !is_page(file) {
+        bail!(
+            "failed to write {}: what is there is no page; name another file",
+            file.display()
+        );
+    }
     let mut beside = file.as_os_str().to_owned();
     beside.push(".new");
     fs::write(&beside, text)

@@ -111,6 +111,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
 
 /// What contradicts itself, and what a licensed SAS cannot do, is refused before anything is done.
 fn check_arguments(args: &RunArgs) -> Result<()> {
+    each_once("--label", args.label.iter().map(|(name, _)| name))?;
     each_once("--mix", args.mix.iter().map(|(name, _)| name))?;
     each_once("--parameter", args.parameter.iter().map(|(name, _)| name))?;
     each_once("--option", args.option.iter().map(|(name, _)| name))?;

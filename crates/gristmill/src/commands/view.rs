@@ -30,7 +30,9 @@ pub struct View {
 impl View {
     /// A view on standard error.
     pub fn new() -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
+        // A terminal that cannot go back in its line gets whole lines, as a file does.
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let bar = (std::io::stderr().is_terminal() && !is_dumb).then(|| {
             let style = ProgressStyle::with_template("{spinner} {elapsed_precise} {msg}");
             ProgressBar::new_spinner().with_style(style.expect("the template is right"))
         });

@@ -255,13 +255,14 @@ impl RunDirectory {
     }
 
     /// Puts something on the timeline of a run that somebody else writes, at a time by the wall clock;
-    /// returns when that is, seconds since the run began. The run's first event tells how far apart
-    /// its clocks are.
+    /// returns when that is, seconds since the run began. The run's first event, or its
+    /// record, tells how far apart its clocks are.
     pub fn mark(&self, unix_s: f64, text: &str) -> Result<f64, Error> {
         let events = self.events()?;
-        let began = events
-            .first()
-            .map_or(unix_s, |event| event.unix_s - event.at_s);
+        let began = match events.first() {
+            Some(event) => event.unix_s - event.at_s,
+            None => self.plan()?.started_unix_s,
+        };
         let at_s = (unix_s - began).max(0.0);
         let time = Time { unix_s, at_s };
         self.add_event(&Event::new(time, EventKind::Mark).with_detail(text))?;

@@ -183,9 +183,9 @@ pub fn totals(plan: &RunPlan, result: &RunResult) -> Option<Table> {
             "MB/s",
         ),
         (
-            "Bytes moved per byte sorted",
+            "Bytes moved by sorts, per byte sorted",
             all.moved_per_sorted,
-            "(4 when sorts spill)",
+            "(4 when sorts of whole files spill, 2 when they fit in memory)",
         ),
         (
             "Read from devices, of all reads",

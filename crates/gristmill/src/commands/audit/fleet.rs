@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail};
@@ -16,7 +16,7 @@ use super::SCHEMA;
 use crate::cli::AuditArgs;
 use crate::commands::nodes;
 use crate::commands::run::stop_on_signals;
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, each_once, usage};
 use crate::ui;
 
 /// Compares audits of nodes: 1 if facts or findings differ.
@@ -24,6 +24,7 @@ pub(super) fn run(catalogue: &Catalogue, args: &AuditArgs) -> Result<Exit> {
     if args.compare.len() < 2 {
         usage!("--compare needs the JSON of two nodes or more");
     }
+    each_once(args.compare.iter().map(PathBuf::as_path))?;
     let nodes = args.compare.iter().map(|path| read(path));
     compare(catalogue, args, &nodes.collect::<Result<Vec<Node>>>()?)
 }

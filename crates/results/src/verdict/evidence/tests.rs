@@ -84,6 +84,7 @@ fn job() -> JobResult {
         write_bytes: Some(1),
         device_read_bytes: Some(1),
         sorted_bytes: 1,
+        sort_moved_bytes: None,
         sort_runs: 1,
         sort_s: None,
         launched_s: Some(0.0),
