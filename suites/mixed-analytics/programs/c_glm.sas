@@ -1,5 +1,5 @@
 /* c_glm, a computation test of the Mixed Analytics workload: a linear model with classes and their
-   interactions on generated data ("computation tests relying on generated data").
+   interactions on generated data ("primarily computation tests", "relying on generated data").
    &rows and &seed say what is generated; OUT is assigned by whoever starts the job, &out names the
    result. */
 

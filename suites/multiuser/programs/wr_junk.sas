@@ -1,5 +1,6 @@
 /* wr_junk: builds data sets, many and large, and reads each once. It has no input; the values are made as they are
-   written. No more than &keep data sets are there at a time: the oldest one is deleted.
+   written. The last &keep data sets stay: when one more was read, the oldest is
+   deleted.
 
    Set from outside: libref OUT; stream, sets, rows, keep, seed. */
 
