@@ -283,8 +283,8 @@ pub struct RunArgs {
     /// Judge by the requirements of this file in place of the published ones
     #[arg(long, value_name = "FILE")]
     pub thresholds: Option<PathBuf>,
-    /// Print the result as JSON
-    #[arg(long)]
+    /// Print the result as JSON; of several runs one a line, and what they show together
+    #[arg(long, conflicts_with = "dry_run")]
     pub json: bool,
 }
 
@@ -432,7 +432,7 @@ pub struct SuitesArgs {
     /// What to do [default: list them]
     #[command(subcommand)]
     pub what: Option<SuitesVerb>,
-    /// Print the list as JSON
+    /// Print each folder as JSON, one a line
     #[arg(long)]
     pub json: bool,
 }

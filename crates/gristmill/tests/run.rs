@@ -575,6 +575,7 @@ fn a_dry_run_shows_the_plan_and_makes_nothing() {
 #[test]
 fn mistakes_are_answered_with_what_to_do() {
     let bench = Bench::new();
+    fs::write(bench.directory.path().join("p.sas"), "run;").unwrap();
     for (arguments, code, part) in [
         (
             vec!["run", "nosuch"],
@@ -601,6 +602,18 @@ fn mistakes_are_answered_with_what_to_do() {
             3,
             "failed to read the program none.sas",
         ),
+        (
+            vec!["run", "--option", "BUFSIZE=64K", "--option", "bufsize=8K"],
+            2,
+            "--option: bufsize is given twice",
+        ),
+        (vec!["run", "--dry-run", "--json"], 2, "cannot be used with"),
+        (
+            vec!["exec", "p.sas", "--libname", "a=.", "--libname", "A=."],
+            3,
+            "--libname A: it is given twice",
+        ),
+        (vec!["iotest", ".", "./"], 2, "are the same; name it once"),
         (vec!["report", "nowhere"], 3, "failed to report on nowhere"),
         (vec!["clean", "nowhere"], 3, "failed to look below nowhere"),
     ] {

@@ -43,7 +43,7 @@ pub fn run(args: &CleanArgs) -> Result<Exit> {
         if !kept && !one.in_use {
             (total, folders) = (total + one.bytes, folders + 1);
         }
-        tell(args, &one, removed)?;
+        tell(args, &one, (removed, kept))?;
     }
     if !args.json {
         let what = if args.yes {
@@ -56,7 +56,7 @@ pub fn run(args: &CleanArgs) -> Result<Exit> {
     Ok(Exit::Good)
 }
 
-fn tell(args: &CleanArgs, found: &Found, removed: bool) -> Result<()> {
+fn tell(args: &CleanArgs, found: &Found, (removed, kept): (bool, bool)) -> Result<()> {
     let Found {
         path,
         holds,
@@ -77,7 +77,11 @@ fn tell(args: &CleanArgs, found: &Found, removed: bool) -> Result<()> {
         ui::data(&serde_json::to_string(&line)?);
         return Ok(());
     }
-    let note = if *in_use { "  (in use, stays)" } else { "" };
+    let note = match (*in_use, kept) {
+        (true, _) => "  (in use, stays)",
+        (_, true) => "  (stays)",
+        _ => "",
+    };
     let size = Bytes(*bytes).to_string();
     ui::data(&format!(
         "{holds:<7} {size:>9} {files:>7} files  {}{note}",

@@ -1,5 +1,6 @@
 //! `gristmill exec`: one program in the built-in engine, in this process.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -210,7 +211,11 @@ fn options(args: &ExecArgs) -> Result<Options> {
 
 fn libraries(args: &ExecArgs) -> Result<Libraries> {
     let mut libraries = Libraries::default();
+    let mut seen = BTreeSet::new();
     for (libref, directory) in &args.libname {
+        if !seen.insert(libref.to_ascii_uppercase()) {
+            bail!("failed to assign --libname {libref}: it is given twice; give it once");
+        }
         check_libref(libref, directory)
             .map_err(|message| anyhow!("failed to assign --libname {libref}: {message}"))?;
         if !directory.is_dir() {

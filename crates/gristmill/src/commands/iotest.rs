@@ -16,7 +16,7 @@ use super::memory;
 use super::room::Room;
 use super::run::stop_on_signals;
 use crate::cli::NodesArgs;
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, each_once, usage};
 use crate::ui;
 
 pub use nodes::{agent, nodes_of};
@@ -116,6 +116,7 @@ struct Host {
 pub fn run(args: &IotestArgs) -> Result<Exit> {
     let stop = stop_on_signals()?;
     phases(args)?;
+    each_once(args.directories.iter().map(PathBuf::as_path))?;
     if args.on.slurm || args.launched.is_some() {
         return nodes::run(args, &stop);
     }
@@ -153,7 +154,25 @@ fn tell(args: &IotestArgs, outcome: &Outcome, host: &Host) -> Exit {
     } else {
         ui::data(text::table(outcome, host).trim_end());
     }
-    answer(outcome)
+    let in_memory = in_memory(&args.directories);
+    if let Some(directory) = in_memory {
+        ui::say(&format!(
+            "{} lies in memory: its rates are those of no storage",
+            directory.display()
+        ));
+    }
+    match answer(outcome) {
+        Exit::Good if in_memory.is_some() => Exit::NoAnswer,
+        exit => exit,
+    }
+}
+
+/// A directory on a file system that keeps files in memory.
+fn in_memory(directories: &[PathBuf]) -> Option<&PathBuf> {
+    directories.iter().find(|directory| {
+        let mount = host::file_systems::live(directory);
+        mount.is_some_and(|(mount, _)| ["tmpfs", "ramfs"].contains(&mount.kind.as_str()))
+    })
 }
 
 /// Data that came back wrong are the worst; rates that may be those of memory are none.

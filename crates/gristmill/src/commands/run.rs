@@ -114,7 +114,9 @@ fn check_arguments(args: &RunArgs) -> Result<()> {
     each_once("--label", args.label.iter().map(|(name, _)| name))?;
     each_once("--mix", args.mix.iter().map(|(name, _)| name))?;
     each_once("--parameter", args.parameter.iter().map(|(name, _)| name))?;
-    each_once("--option", args.option.iter().map(|(name, _)| name))?;
+    let compared = args.compare_option.iter().map(|compared| &compared.name);
+    let options = args.option.iter().map(|(name, _)| name);
+    each_once("--option", options.chain(compared))?;
     let Some(sas) = &args.engine.0 else {
         return Ok(());
     };

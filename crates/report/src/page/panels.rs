@@ -190,7 +190,7 @@ fn processors(bins: &Bins) -> Panel {
     let by_owner: [(&str, &'static str, PartOfCpu); 5] = [
         ("Jobs", "cpu-1", |cpu| cpu.jobs_s),
         ("Launcher and sampler", "cpu-2", |cpu| cpu.launcher_s),
-        ("Other programs", "cpu-3", |cpu| {
+        ("Other programs and the kernel's threads", "cpu-3", |cpu| {
             let own = cpu.jobs_s? + cpu.launcher_s.unwrap_or(0.0);
             Some((cpu.user_s + cpu.system_s - own).max(0.0))
         }),

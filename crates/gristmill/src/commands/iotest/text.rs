@@ -76,6 +76,9 @@ pub(super) fn table(outcome: &Outcome, host: &Host) -> String {
     }
     feeds(outcome, host, &mut out);
     match outcome.wrong_blocks() {
+        0 if outcome.phases.iter().all(|phase| phase.phase == "write") => {
+            out.push_str("\nNothing was read back, so that nothing was checked.\n");
+        }
         0 if outcome.content == "zeros" => out.push_str("\nZeros cannot be checked.\n"),
         0 => out.push_str("\nEvery 4 KiB that was read said that it belongs there.\n"),
         wrong => {

@@ -94,7 +94,8 @@ impl Filled {
         })
     }
 
-    /// Mounts of one pool tell the same free space, but where quotas or other file systems of a server make them differ.
+    /// Mounts of one pool tell the same free space, but where quotas or other file systems of a server make them
+    /// differ.
     fn is(&self, other: &Self) -> bool {
         let alike = self.free.abs_diff(other.free) <= self.free / 1000;
         let one_pool = self.pool.is_some() && self.pool == other.pool;
