@@ -82,8 +82,25 @@ pub fn hold(directory: &Path) -> io::Result<InUse> {
     match file.try_lock() {
         Ok(()) => Ok(InUse { _locked: file }),
         Err(refused) if is_held(&refused) => Err(in_use(directory)),
-        Err(refused) => Err(refused.into()),
+        Err(refused) => Err(told(directory, refused.into())),
     }
+}
+
+/// An error of a file system that has no locks says nothing of them by itself: "Function not implemented".
+fn told(directory: &Path, error: io::Error) -> io::Error {
+    const NO_LOCKS: [i32; 3] = [37, 38, 95];
+    if !error
+        .raw_os_error()
+        .is_some_and(|code| NO_LOCKS.contains(&code))
+    {
+        return error;
+    }
+    let message = format!(
+        "{} cannot be taken into use: its file system gives no locks (flock: {error}); mount it with them (Lustre: -o \
+         flock; NFS 3: a running lock manager)",
+        directory.display()
+    );
+    io::Error::new(error.kind(), message)
 }
 
 /// What a folder holds; `None` if it is not marked as ours. A session marks its WORK and utility
@@ -213,6 +230,15 @@ mod tests {
         fs::create_dir(&session).unwrap();
         fs::write(session.join(MARKER), "").unwrap();
         assert_eq!(read(&session), Some(Holds::Work));
+    }
+
+    #[test]
+    fn a_file_system_without_locks_is_told() {
+        let said = |code| told(Path::new("/d"), io::Error::from_raw_os_error(code)).to_string();
+        assert!(
+            said(38).starts_with("/d cannot be taken into use: its file system gives no locks")
+        );
+        assert!(!said(5).contains("locks"));
     }
 
     #[test]

@@ -22,6 +22,34 @@ pub fn all_printed() -> bool {
     !LOST.load(Ordering::Relaxed)
 }
 
+/// Standard output, or standard error, for what others said: somebody who stops reading stops nothing.
+pub enum Passed {
+    /// Data.
+    Output,
+    /// Talk.
+    Talk,
+}
+
+impl Write for Passed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Output if CLOSED.load(Ordering::Relaxed) => {}
+            Self::Output => check(io::stdout().lock().write_all(bytes)),
+            Self::Talk => _ = io::stderr().lock().write_all(bytes),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Output if CLOSED.load(Ordering::Relaxed) => {}
+            Self::Output => check(io::stdout().lock().flush()),
+            Self::Talk => _ = io::stderr().lock().flush(),
+        }
+        Ok(())
+    }
+}
+
 fn check(printed: io::Result<()>) {
     let Err(error) = printed else { return };
     if !CLOSED.swap(true, Ordering::Relaxed) && error.kind() != ErrorKind::BrokenPipe {

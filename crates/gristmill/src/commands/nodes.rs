@@ -110,11 +110,11 @@ pub fn submit(args: &NodesArgs, nodes: u32, folder: &Path, stop: &AtomicBool) ->
     let mut shown = Shown::new(&submission.output);
     let mut told = Shown::new(&submission.messages);
     let code = submitted.wait(stop, || {
-        told.forward(&mut std::io::stderr())?;
-        shown.forward(&mut std::io::stdout())
+        told.forward(&mut ui::Passed::Talk)?;
+        shown.forward(&mut ui::Passed::Output)
     })?;
-    shown.look_again(&mut std::io::stdout())?;
-    told.look_again(&mut std::io::stderr())?;
+    shown.look_again(&mut ui::Passed::Output)?;
+    told.look_again(&mut ui::Passed::Talk)?;
     for file in [&submission.output, &submission.messages] {
         // A job that never began has none.
         let _ = fs::remove_file(file);

@@ -180,13 +180,13 @@ fn carried_out(
     let mut shown = Shown::new(&submission.output);
     let mut told = Shown::new(&submission.messages);
     let code = submitted.wait(stop, || {
-        told.forward(&mut std::io::stderr())?;
-        shown.forward(&mut std::io::stdout())
+        told.forward(&mut ui::Passed::Talk)?;
+        shown.forward(&mut ui::Passed::Output)
     })?;
     // What was written last may not be seen at once on a file system that nodes share.
     for _ in 0..PATIENCE_S {
-        shown.look_again(&mut std::io::stdout())?;
-        told.look_again(&mut std::io::stderr())?;
+        shown.look_again(&mut ui::Passed::Output)?;
+        told.look_again(&mut ui::Passed::Talk)?;
         if !run_directories(&told.text).is_empty() || stop.load(Ordering::Relaxed) {
             break;
         }
