@@ -143,7 +143,7 @@ fn read_until(
         });
     }
     let key = SortKey::new(fields);
-    let mut hasher = RowHasher::new(&metadata.variables, metadata.layout.row_bytes);
+    let mut hasher = RowHasher::new(&metadata.variables, &metadata.layout);
     let mut unsorted = None;
     let mut last: Vec<u8> = Vec::new();
     while rows.advance()? {

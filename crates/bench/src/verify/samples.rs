@@ -26,12 +26,13 @@ pub(super) fn write_compressed(
         compression,
         ..WriteOptions::default()
     };
-    let variables = [Variable::numeric("x"), Variable::character("t", 40)];
+    let variables = [Variable::numeric("x"), Variable::character("t", 39)];
     let mut writer = Writer::create(Vec::new(), &variables, options).unwrap();
     for number in numbers {
         let mut row = number.to_le_bytes().to_vec();
-        row.extend_from_slice(format!("{number:<40}").as_bytes());
-        row.resize(writer.layout().row_bytes as usize, 0);
+        row.extend_from_slice(format!("{number:<39}").as_bytes());
+        // SAS leaves in the padding what its memory held.
+        row.resize(writer.layout().row_bytes as usize, name.as_bytes()[0]);
         writer.write_row(&row).unwrap();
     }
     let path = folder.join(format!("{name}.sas7bdat"));

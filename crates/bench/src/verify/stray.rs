@@ -57,7 +57,7 @@ fn find(path: &Path, other: &Path, remembered: u64) -> Result<Option<String>, St
 fn each(path: &Path, mut take: impl FnMut(u64, &Located) -> bool) -> Result<(), String> {
     let mut rows = Located::open(path)?;
     let metadata = rows.metadata();
-    let mut hasher = RowHasher::new(&metadata.variables, metadata.layout.row_bytes);
+    let mut hasher = RowHasher::new(&metadata.variables, &metadata.layout);
     while rows.advance()? {
         if !take(hasher.hash_of(rows.row()), &rows) {
             break;

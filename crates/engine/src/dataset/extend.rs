@@ -69,7 +69,7 @@ impl Extension {
             hash: world
                 .row_hashes
                 .of_outputs()
-                .then(|| RowHasher::new(&metadata.variables, row_bytes)),
+                .then(|| RowHasher::new(&metadata.variables, &metadata.layout)),
             toll,
             variables: metadata.variables,
             encoding: metadata.encoding,

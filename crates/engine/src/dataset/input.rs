@@ -137,11 +137,10 @@ impl Input {
             toll.reads(metadata);
         }
         let fields = fields(metadata);
-        let row_bytes = metadata.layout.row_bytes;
         let hash = world
             .row_hashes
             .of_input(&member.library)
-            .then(|| RowHasher::new(&metadata.variables, row_bytes));
+            .then(|| RowHasher::new(&metadata.variables, &metadata.layout));
         Ok(Self {
             member,
             reader,

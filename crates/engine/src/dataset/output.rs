@@ -120,7 +120,7 @@ impl Output {
             hash: world
                 .row_hashes
                 .of_outputs()
-                .then(|| RowHasher::new(variables, layout.row_bytes)),
+                .then(|| RowHasher::new(variables, &layout)),
             toll,
             compression,
             page_bytes,
