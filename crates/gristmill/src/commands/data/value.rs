@@ -25,9 +25,15 @@ pub fn missing_code(text: &str) -> Option<u8> {
     }
 }
 
-/// The shortest text that reads back as the same number.
+/// Whole numbers from here on may have more digits than it takes to tell them apart.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// The shortest text that reads back as the same number; a whole number has all its digits.
 pub fn shortest(value: f64) -> String {
     let magnitude = value.abs();
+    if (EXACT_MAX..1e17).contains(&magnitude) {
+        return format!("{value:.0}");
+    }
     if value == 0.0 || (1e-5..1e17).contains(&magnitude) {
         format!("{value}")
     } else {

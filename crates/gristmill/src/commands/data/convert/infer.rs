@@ -9,6 +9,9 @@ use super::super::value::missing_code;
 /// A label has at most 256 bytes, and a character at most four.
 const LABEL_CHARACTERS: usize = 64;
 
+/// A double holds all whole numbers of so many digits.
+const EXACT_DIGITS: usize = 15;
+
 /// What is known of a column after the rows seen so far.
 #[derive(Debug, Clone, Default)]
 pub struct Guess {
@@ -48,7 +51,8 @@ impl Guess {
 
 /// The number that a text stands for: `.` and nothing are missing, `.A` is special missing.
 ///
-/// `007` is a code and no number: its zeros would be lost. Nor are words such as `nan` numbers.
+/// `007` is a code and no number: its zeros would be lost. Nor are whole numbers that a double rounds:
+/// two keys could become the same. Nor are words such as `nan`.
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     if text.is_empty() {
@@ -66,7 +70,15 @@ pub fn number(text: &str) -> Option<f64> {
     if leading_zero || !plain {
         return None;
     }
-    text.parse().ok().filter(|value: &f64| value.is_finite())
+    let value = text.parse().ok().filter(|value: &f64| value.is_finite());
+    value.filter(|value| keeps_digits(digits, *value))
+}
+
+/// Whether a value has all digits of the whole number that it was read from, if it is one.
+fn keeps_digits(digits: &str, value: f64) -> bool {
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let is_whole = whole.bytes().all(|b| b.is_ascii_digit()) && fraction.bytes().all(|b| b == b'0');
+    whole.len() <= EXACT_DIGITS || !is_whole || format!("{:.0}", value.abs()) == whole
 }
 
 /// Names that SAS takes: letters, digits and underscores, at most 32, each once.
@@ -110,6 +122,7 @@ pub fn label_renamed(variables: &mut [Variable], headers: &[String]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::value::shortest;
     use super::*;
 
     fn guess(values: &[&str]) -> Variable {
@@ -130,6 +143,34 @@ mod tests {
         assert_eq!(guess(&["", ""]), Variable::character("x", 1));
         assert_eq!(guess(&["nan"]), Variable::character("x", 3));
         assert_eq!(guess(&["1", "ab   "]), Variable::character("x", 2));
+    }
+
+    #[test]
+    fn whole_numbers_that_a_double_rounds_are_text() {
+        let numeric = Variable::numeric("x");
+        assert_eq!(guess(&["9007199254740992", "-9007199254740994"]), numeric);
+        assert_eq!(guess(&["10000000000000000000000", "1e5", "1e300"]), numeric);
+        assert_eq!(guess(&["0.12345678901234567890", "12.50"]), numeric);
+        for rounded in [
+            "9007199254740993",
+            "+12345678901234567890",
+            "9007199254740993.00",
+        ] {
+            let length = u32::try_from(rounded.len()).unwrap();
+            let text = Variable::character("x", length);
+            assert_eq!(guess(&["1", rounded]), text, "{rounded}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_were_written_are_numbers_again() {
+        for bits in 50..60 {
+            for more in 0..64 {
+                let value = 2f64.powi(bits) + f64::from(more * 2) * 2f64.powi(bits - 52);
+                let text = shortest(value);
+                assert_eq!(number(&text), Some(value), "{text}");
+            }
+        }
     }
 
     #[test]
