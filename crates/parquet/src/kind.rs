@@ -20,6 +20,8 @@ pub(crate) enum Meaning {
     Date,
     /// A moment, in this many parts of a second.
     Moment(f64),
+    /// A moment that comes as SAS has it.
+    SasMoment,
     /// A time of day, in this many parts of a second.
     Time(f64),
     /// A decimal number, to be divided by this.
@@ -47,7 +49,7 @@ pub(crate) fn of_format(format: &Format) -> Meaning {
 pub(crate) fn format_of(meaning: Meaning) -> Format {
     let (name, width) = match meaning {
         Meaning::Date => ("DATE", 9),
-        Meaning::Moment(_) => ("DATETIME", 19),
+        Meaning::Moment(_) | Meaning::SasMoment => ("DATETIME", 19),
         Meaning::Time(_) => ("TIME", 8),
         Meaning::Number | Meaning::Unsigned | Meaning::Decimal(_) => return Format::default(),
     };
@@ -92,7 +94,7 @@ impl Meaning {
     /// The number as SAS has it.
     pub(crate) fn sas_number(self, stored: f64) -> f64 {
         match self {
-            Self::Number | Self::Unsigned => stored,
+            Self::Number | Self::Unsigned | Self::SasMoment => stored,
             Self::Date => stored + EPOCH_DAYS,
             Self::Moment(parts) => stored / parts + EPOCH_SECONDS,
             Self::Time(parts) => stored / parts,

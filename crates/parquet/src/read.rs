@@ -137,7 +137,7 @@ fn field(column: &ColumnDescriptor) -> Result<Field, Error> {
         return Err(Error::column(&name, detail));
     }
     let meaning = match column.physical_type() {
-        Physical::INT96 => Meaning::Moment(1e9),
+        Physical::INT96 => Meaning::SasMoment,
         _ => meaning,
     };
     Ok(Field {
@@ -223,9 +223,7 @@ impl Chunk {
                 })?)
             }
             ColumnReader::Int96ColumnReader(reader) => {
-                numbers(take(reader, count, optional, |v: &Int96| {
-                    v.to_nanos() as f64
-                })?)
+                numbers(take(reader, count, optional, sas_moment)?)
             }
             ColumnReader::FloatColumnReader(reader) => {
                 numbers(take(reader, count, optional, |v| f64::from(*v))?)
@@ -245,6 +243,19 @@ impl Chunk {
         self.rounded = rounded;
         Ok(Some(values).filter(|values| values.count() > 0))
     }
+}
+
+/// Seconds since 1960 of a Julian day and the nanoseconds since it began. In nanoseconds alone, 64 bits would hold no
+/// year before 1677 or after 2262.
+fn sas_moment(moment: &Int96) -> f64 {
+    /// The Julian day of 1 January 1960.
+    const EPOCH: i64 = 2_436_935;
+    let [low, high, day] = moment.data() else {
+        unreachable!("96 bits are three words")
+    };
+    let nanoseconds = u64::from(*high) << 32 | u64::from(*low);
+    let days = i64::from(day.cast_signed()) - EPOCH;
+    (days * 86_400) as f64 + nanoseconds as f64 / 1e9
 }
 
 /// Whether a double holds a whole number with all its digits.
