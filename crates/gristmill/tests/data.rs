@@ -214,6 +214,35 @@ fn strict_verification_finds_what_readers_let_pass() {
 }
 
 #[test]
+fn what_a_file_contradicts_itself_in_is_found() {
+    let place = Place::new();
+    place.output(
+        0,
+        "gen --recipe small.toml --rows 1000 --bufsize 8k a.sas7bdat",
+    );
+    let whole = place.read("a.sas7bdat");
+    let write = |bytes: &[u8]| fs::write(place.path().join("a.sas7bdat"), bytes).unwrap();
+    let page = |number: usize| 8192 * number..8192 * (number + 1);
+    let mut swapped = whole.clone();
+    swapped[page(3)].copy_from_slice(&whole[page(5)]);
+    swapped[page(5)].copy_from_slice(&whole[page(3)]);
+    write(&swapped);
+    let mut found = place.output(1, "verify a.sas7bdat");
+    let mut blank = whole.clone();
+    blank[page(4)].fill(0);
+    write(&blank);
+    found += &place.output(1, "verify a.sas7bdat");
+    let row = whole.windows(4).position(|bytes| bytes == [0xF7; 4]);
+    let mut fewer = whole.clone();
+    fewer[row.unwrap() + 48..][..8].copy_from_slice(&900u64.to_le_bytes());
+    write(&fewer);
+    found += &place.output(1, "verify a.sas7bdat");
+    write(&[&whole, &whole[page(2)]].concat());
+    found += &place.output(1, "verify a.sas7bdat");
+    assert_snapshot!("contradictions", found);
+}
+
+#[test]
 fn damaged_structure_is_found_without_a_recipe() {
     let place = Place::new();
     place.output(

@@ -20,6 +20,7 @@ use crate::stored::RowRule;
 use crate::variable::Kind;
 pub(crate) use index::{TOP as INDEX_TOP, leaf};
 pub use marks::Misplaced;
+use marks::Numbers;
 use pages::{Current, Pending};
 pub use taken::TakenRows;
 
@@ -81,6 +82,9 @@ pub struct Reader<S> {
     rule: RowRule,
     /// Stat/Transfer does not align rows.
     unaligned: bool,
+    /// Rows with the deleted ones, where the metadata repeat that.
+    rows_again: Option<u64>,
+    numbers: Numbers,
     /// The page last read, and padding.
     page: Buffer,
     /// Its number, 0 if there is none.
@@ -115,12 +119,7 @@ pub(crate) struct Place {
 impl<S: Source> Reader<S> {
     /// Reads the header and the pages with descriptions.
     pub fn open(mut source: S) -> Result<Self, Error> {
-        let size = source.size().map_err(|source| Error::Io {
-            action: "read",
-            offset: 0,
-            bytes: 0,
-            source,
-        })?;
+        let size = size(&mut source)?;
         let mut prefix = [0; PREFIX_BYTES];
         let prefix = prefix
             .get_mut(..crate::endian::index(size).min(PREFIX_BYTES))
@@ -133,9 +132,11 @@ impl<S: Source> Reader<S> {
         let mut collector = Collector::default();
         let (mut number, mut described) = (0, Vec::new());
         let mut first = PageHeader::default();
+        let mut numbers = Numbers::new(header.mask);
         while number < header.pages {
             number += 1;
             let fields = load(&mut source, &header, number, &mut page)?;
+            numbers.see(fields, number);
             first = PageHeader::parse(fields);
             if first.is_data() {
                 break;
@@ -153,7 +154,7 @@ impl<S: Source> Reader<S> {
             &mut collector,
             number,
         )?);
-        let rule = collector.rule();
+        let (rule, row) = (collector.rule(), collector.row.unwrap_or_default());
         let metadata = collector.finish(header)?;
         let places = metadata.variables.iter().zip(&metadata.layout.offsets);
         let mut reader = Self {
@@ -168,6 +169,10 @@ impl<S: Source> Reader<S> {
                 .collect(),
             rule,
             unaligned: metadata.release.ends_with(".0000M0"),
+            // Other writers than SAS leave it out.
+            rows_again: Some(row.rows_again)
+                .filter(|rows| *rows > 0 && metadata.release.as_str() >= "9.03"),
+            numbers,
             page,
             loaded: number,
             first_page: number,
@@ -431,6 +436,16 @@ fn load<'p, S: Source>(
         bytes,
         endian: header.endian,
         wide: header.wide,
+    })
+}
+
+/// Bytes of the file.
+fn size<S: Source>(source: &mut S) -> Result<u64, Error> {
+    source.size().map_err(|source| Error::Io {
+        action: "read",
+        offset: 0,
+        bytes: 0,
+        source,
     })
 }
 

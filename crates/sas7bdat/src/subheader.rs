@@ -115,6 +115,8 @@ pub(crate) struct RowFields {
     pub(crate) row_bytes: u64,
     /// Deleted ones included.
     pub(crate) rows: u64,
+    /// The same once more in 64-bit files of SAS 9.3 and later, else anything.
+    pub(crate) rows_again: u64,
     pub(crate) deleted_rows: u64,
     pub(crate) mix_rows: u64,
     pub(crate) first_row: Location,
@@ -134,6 +136,7 @@ impl RowFields {
             blocks: block.long_at(16, 8),
             row_bytes: block.long_at(40, 20),
             rows: block.long_at(48, 24),
+            rows_again: if block.wide { block.u64(776) } else { 0 },
             deleted_rows: block.long_at(56, 28),
             mix_rows: block.long_at(120, 60),
             first_row: Location::parse(block, 544, 280),

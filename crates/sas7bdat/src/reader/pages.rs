@@ -105,6 +105,9 @@ impl<S: Source> Reader<S> {
             let page = self.page.get_mut(..index(page_bytes)).unwrap_or_default();
             read_exact(&mut self.source, offset, page)?;
             self.loaded = number;
+            let mut numbers = self.numbers;
+            numbers.see(self.fields(), number);
+            self.numbers = numbers;
         }
         self.next_page = number + 1;
         self.pending = self.prepare()?;

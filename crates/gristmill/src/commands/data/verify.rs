@@ -10,7 +10,7 @@ use base::rowhash::RowHash;
 use base::units::Bytes;
 use engine::dataset::files::FileSource;
 use recipe::Generator;
-use sas7bdat::{Reader, check};
+use sas7bdat::{Reader, check, check::Violation};
 use serde_json::{Value, json};
 
 use super::args::VerifyArgs;
@@ -31,6 +31,23 @@ struct Report {
     findings: Vec<Finding>,
 }
 
+impl Report {
+    /// Takes what the format codec found, or why it could not look.
+    fn add(&mut self, path: &Path, found: Result<Vec<Violation>, sas7bdat::Error>) -> Result<()> {
+        match found {
+            Ok(violations) => {
+                let findings = violations.iter().map(Finding::from_violation);
+                self.findings.extend(findings);
+            }
+            Err(error) => {
+                let finding = Finding::from_codec(error).map_err(|e| read_error(path, &e))?;
+                self.findings.push(finding);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Something that is not as it should be.
 struct Finding {
     /// 1-based page, if known.
@@ -48,6 +65,13 @@ impl Finding {
             row: None,
             column: None,
             detail: detail.into(),
+        }
+    }
+
+    fn from_violation(violation: &Violation) -> Self {
+        Self {
+            page: Some(violation.page).filter(|page| *page > 0),
+            ..Self::whole(format!("{}: {}", violation.rule, violation.detail))
         }
     }
 
@@ -132,20 +156,7 @@ fn check(path: &Path, generator: Option<&Generator>, args: &VerifyArgs) -> Resul
 /// Reports where the file is laid out otherwise than SAS would have done it.
 fn check_layout(path: &Path, report: &mut Report) -> Result<()> {
     let source = FileSource(files::open(path)?);
-    match check::check(source) {
-        Ok(violations) => {
-            let findings = violations.into_iter().map(|violation| Finding {
-                page: Some(violation.page).filter(|page| *page > 0),
-                ..Finding::whole(format!("{}: {}", violation.rule, violation.detail))
-            });
-            report.findings.extend(findings);
-        }
-        Err(error) => {
-            let finding = Finding::from_codec(error).map_err(|e| read_error(path, &e))?;
-            report.findings.push(finding);
-        }
-    }
-    Ok(())
+    report.add(path, check::check(source))
 }
 
 /// Reads all rows into the report.
@@ -166,6 +177,7 @@ fn read(
     };
     let mut progress = Progress::new(report.file.clone(), report.bytes);
     let rows_total = reader.metadata().rows.max(1);
+    let mut is_whole = true;
     loop {
         let rows = match reader.next_slab() {
             Ok(Some(rows)) => rows,
@@ -173,6 +185,7 @@ fn read(
             Err(error) => {
                 let finding = Finding::from_codec(error).map_err(|e| read_error(path, &e))?;
                 report.findings.push(finding);
+                is_whole = false;
                 break;
             }
         };
@@ -190,7 +203,23 @@ fn read(
     if let Some(comparison) = comparison {
         report.findings.extend(comparison.finish(reader.metadata()));
     }
-    Ok(())
+    contradictions(path, &mut reader, is_whole, report)
+}
+
+/// Reports what the file contradicts itself in.
+fn contradictions(
+    path: &Path,
+    reader: &mut Reader<FileSource>,
+    is_whole: bool,
+    report: &mut Report,
+) -> Result<()> {
+    let violations = if is_whole {
+        reader.contradictions()
+    } else {
+        // What lies behind the damage says nothing new, but a page that is not in its place may be the cause.
+        Ok(reader.misplaced_so_far().into_iter().collect())
+    };
+    report.add(path, violations)
 }
 
 fn read_error(path: &Path, error: &sas7bdat::Error) -> Error {
