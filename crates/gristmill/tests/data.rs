@@ -434,10 +434,35 @@ fn values_survive_csv() {
 }
 
 #[test]
+fn a_line_without_anything_is_a_row_where_there_is_one_column() {
+    let place = Place::new();
+    fs::write(place.path().join("a.csv"), "x\n1\n\n2\n").unwrap();
+    place.output(0, "convert a.csv a.sas7bdat");
+    let missing = format!("{:016x}", missing::missing().to_bits());
+    let number = |value: f64| format!("{:016x}", value.to_bits());
+    let expected = [number(1.0), missing, number(2.0)];
+    assert_eq!(values(&place.path().join("a.sas7bdat")).concat(), expected);
+    place.output(0, "convert a.sas7bdat b.csv");
+    place.output(0, "convert b.csv b.sas7bdat");
+    assert_eq!(values(&place.path().join("b.sas7bdat")).concat(), expected);
+    // With two columns it is nothing.
+    fs::write(place.path().join("c.csv"), "x,y\n1,1\n\n2,2\n").unwrap();
+    place.output(0, "convert c.csv c.sas7bdat");
+    assert_eq!(values(&place.path().join("c.sas7bdat")).len(), 2);
+}
+
+#[test]
 fn csv_that_is_no_table_is_refused_with_its_line() {
     let place = Place::new();
     let mut errors = String::new();
-    for csv in [&b""[..], b"a,b\n1,2\n3\n", b"a,b\n1,2\n3,\xFF\n"] {
+    for csv in [
+        &b""[..],
+        b"a,b\n1,2\n3\n",
+        b"a,b\n1,2\n3,\xFF\n",
+        b"a,b\n1,\"two\nlines\"\n2,\"open\n3,4\n5,6\n",
+        b"a,\"b\n1,2\n",
+        b"a\n\"1\"\n\"",
+    ] {
         fs::write(place.path().join("a.csv"), csv).unwrap();
         errors.push_str(&place.errors(3, "convert a.csv a.sas7bdat"));
     }

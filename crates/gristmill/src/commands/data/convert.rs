@@ -2,6 +2,7 @@
 
 mod from_csv;
 mod infer;
+mod lines;
 mod parquet;
 mod to_csv;
 

@@ -13,6 +13,7 @@ use super::super::files::NewDataSet;
 use super::super::progress::Progress;
 use super::Converted;
 use super::infer::{Guess, label_renamed, names, number};
+use super::lines::Lines;
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -28,7 +29,7 @@ pub fn convert(input: &Path, output: &Path, shape: ShapeArgs) -> Result<Converte
     let layout = data_set.layout().clone();
     let mut row = vec![0; layout.row_bytes as usize];
     let mut rows = 0;
-    records(input, &mut progress, |_, record| {
+    records(input, variables.len(), &mut progress, |_, record| {
         for ((variable, offset), value) in variables.iter().zip(&layout.offsets).zip(record) {
             let place = &mut row[*offset as usize..(*offset + variable.length) as usize];
             match variable.kind {
@@ -55,25 +56,39 @@ pub fn convert(input: &Path, output: &Path, shape: ShapeArgs) -> Result<Converte
     })
 }
 
-fn open(input: &Path) -> Result<Reader<File>> {
+fn open(input: &Path, columns: usize) -> Result<Reader<Lines<File>>> {
     let file = File::open(input).with_context(|| format!("failed to open {}", input.display()))?;
     let reader = ReaderBuilder::new()
         .buffer_capacity(BUFFER_BYTES)
-        .from_reader(file);
+        .from_reader(Lines::new(file, columns == 1));
     Ok(reader)
+}
+
+/// Refuses a file that ends within quotes: what follows them would be one value.
+fn check_quotes(input: &Path, reader: &Reader<Lines<File>>) -> Result<()> {
+    if let Some(line) = reader.get_ref().unclosed() {
+        bail!(
+            "failed to read {}: line {line}: a quote opens a value and is never closed; close it, or write a \
+             quote that belongs to the value twice and the whole value in quotes",
+            input.display()
+        );
+    }
+    Ok(())
 }
 
 /// Calls `each` with every record and its line.
 fn records(
     input: &Path,
+    columns: usize,
     progress: &mut Progress,
     mut each: impl FnMut(u64, &StringRecord) -> Result<()>,
 ) -> Result<()> {
-    let mut reader = open(input)?;
+    let mut reader = open(input, columns)?;
     let mut record = StringRecord::new();
     let mut before = 0;
     loop {
         let read = reader.read_record(&mut record);
+        check_quotes(input, &reader)?;
         if !read.map_err(|error| unreadable(input, &error))? {
             return Ok(());
         }
@@ -106,12 +121,11 @@ fn unreadable(input: &Path, error: &csv::Error) -> Error {
 
 /// First pass: the variables that hold every value.
 fn variables(input: &Path, progress: &mut Progress) -> Result<Vec<Variable>> {
-    let headers: Vec<String> = open(input)?
-        .headers()
-        .map_err(|error| unreadable(input, &error))?
-        .iter()
-        .map(str::to_owned)
-        .collect();
+    let mut reader = open(input, 0)?;
+    let headers = reader.headers().cloned();
+    check_quotes(input, &reader)?;
+    let headers = headers.map_err(|error| unreadable(input, &error))?;
+    let headers: Vec<String> = headers.iter().map(str::to_owned).collect();
     if headers.is_empty() {
         bail!(
             "{} is empty; its first line must name the columns",
@@ -119,7 +133,7 @@ fn variables(input: &Path, progress: &mut Progress) -> Result<Vec<Variable>> {
         );
     }
     let mut guesses = vec![Guess::default(); headers.len()];
-    records(input, progress, |line, record| {
+    records(input, headers.len(), progress, |line, record| {
         for (column, (guess, value)) in guesses.iter_mut().zip(record).enumerate() {
             guess.see(value);
             if guess.longest() > CHARACTER_BYTES_MAX {
