@@ -178,6 +178,12 @@ fn a_changed_byte_is_found_and_named() {
     // The second character of the text in the sixth row of the third page.
     let row_bytes = 64;
     let at = 8192 * 3 + 40 + 5 * row_bytes + 48 + 1;
+    // What pads the row is nobody's.
+    let whole = place.output(0, "verify --recipe small.toml a.sas7bdat");
+    bytes[at + 14] = 7;
+    fs::write(place.path().join("a.sas7bdat"), &bytes).unwrap();
+    let padded = place.output(0, "verify --recipe small.toml a.sas7bdat");
+    assert_eq!(padded, whole);
     bytes[at] = b'?';
     fs::write(place.path().join("a.sas7bdat"), &bytes).unwrap();
     assert_snapshot!(place.output(1, "verify --recipe small.toml a.sas7bdat"), @r#"

@@ -17,7 +17,7 @@ pub struct Comparison<'g> {
 /// The first difference: row from 0, column, what is there and what should be.
 struct First {
     row: u64,
-    column: Option<String>,
+    column: String,
     detail: String,
 }
 
@@ -75,25 +75,21 @@ impl<'g> Comparison<'g> {
 
     fn difference(&self, row: u64, there: &[u8], wanted: &[u8]) -> First {
         let variables = self.generator.variables().iter();
-        for (variable, offset) in variables.zip(&self.generator.layout().offsets) {
+        let mut values = variables.zip(&self.generator.layout().offsets);
+        let different = values.find_map(|(variable, offset)| {
             let place = *offset as usize..(*offset + variable.length) as usize;
             let (there, wanted) = (&there[place.clone()], &wanted[place]);
-            if there != wanted {
-                return First {
-                    row,
-                    column: Some(variable.name.clone()),
-                    detail: format!(
-                        "holds {}, the recipe says {}",
-                        shown(variable, there),
-                        shown(variable, wanted)
-                    ),
-                };
-            }
-        }
+            (there != wanted).then_some((variable, there, wanted))
+        });
+        let (variable, there, wanted) = different.expect("both rows are padded with zeros");
         First {
             row,
-            column: None,
-            detail: "the padding behind the last value is not zero".to_owned(),
+            column: variable.name.clone(),
+            detail: format!(
+                "holds {}, the recipe says {}",
+                shown(variable, there),
+                shown(variable, wanted)
+            ),
         }
     }
 
@@ -107,7 +103,7 @@ impl<'g> Comparison<'g> {
         Some(Finding {
             page: page_of(metadata, first.row),
             row: Some(first.row + 1),
-            column: first.column,
+            column: Some(first.column),
             detail: format!("{}{more}", first.detail),
         })
     }
