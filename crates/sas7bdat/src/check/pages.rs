@@ -170,8 +170,9 @@ impl Pages {
         let (mut described, mut described_bytes, mut rows) = (0u64, 0u64, 0u64);
         for slot in 1..=usize::from(header.pointers) {
             let pointer = Pointer::parse(page, slot);
-            if pointer.flags == IGNORED {
-                if slot != usize::from(header.pointers) && pointer.length == 0 {
+            let is_last = slot == usize::from(header.pointers);
+            if pointer.flags == IGNORED && (is_last || pointer.length == 0) {
+                if !is_last {
                     report.note("last pointer", number, format!("it is pointer {slot}"));
                 }
                 continue;
@@ -184,6 +185,10 @@ impl Pages {
                 report.note("order of blocks", number, detail);
             }
             low = pointer.offset;
+            // A description that another one replaced keeps its place.
+            if pointer.flags == IGNORED {
+                continue;
+            }
             if self.rule.is_row(header, block, pointer, at) {
                 rows += 1;
                 self.first_row.get_or_insert(at);
@@ -223,20 +228,31 @@ impl Pages {
             }
         }
         if self.compressed && !header.is_amended() {
-            // An empty page stands in for an index that overflowed.
-            let used = rows > 0 || described > 0;
-            // Writers stop at 15 or 16 bits of pointers, however much room is left.
-            let may_grow = i16::try_from(header.pointers).is_ok_and(|count| count < i16::MAX);
-            self.before = (used && may_grow).then_some((header.free_bytes, number));
-            if described > 0 {
-                let end = Shape::of(page.wide).pointers_end(index(described) + 1) as u64;
-                let space = self.page_bytes.saturating_sub(end + described_bytes);
-                let padding = if end.is_multiple_of(8) { 0 } else { 4 };
-                let fit = capacity(space.saturating_sub(padding), self.row_bytes);
-                self.mix = Some((fit, described));
-            }
+            self.stored(page, header, number, (rows, described, described_bytes));
         }
         Ok(used)
+    }
+
+    /// The end of a page of a compressed data set with so many rows, descriptions, and bytes of these.
+    fn stored(
+        &mut self,
+        page: Fields<'_>,
+        header: PageHeader,
+        number: u64,
+        (rows, described, described_bytes): (u64, u64, u64),
+    ) {
+        // An empty page stands in for an index that overflowed.
+        let used = rows > 0 || described > 0;
+        // Writers stop at 15 or 16 bits of pointers, however much room is left.
+        let may_grow = i16::try_from(header.pointers).is_ok_and(|count| count < i16::MAX);
+        self.before = (used && may_grow).then_some((header.free_bytes, number));
+        if described > 0 {
+            let end = Shape::of(page.wide).pointers_end(index(described) + 1) as u64;
+            let space = self.page_bytes.saturating_sub(end + described_bytes);
+            let padding = if end.is_multiple_of(8) { 0 } else { 4 };
+            let fit = capacity(space.saturating_sub(padding), self.row_bytes);
+            self.mix = Some((fit, described));
+        }
     }
 
     /// A page of compressed rows ends only where the next row does not fit.
