@@ -46,3 +46,21 @@ fn indexes_may_come_and_go() {
         }
     }
 }
+
+#[test]
+fn rows_may_begin_behind_descriptions_of_several_pages() {
+    for columns in [700, 1500, 3000] {
+        let names = (0..columns).map(|number| format!("c{number}"));
+        let variables: Vec<_> = names.map(|name| Variable::character(name, 1)).collect();
+        for compression in COMPRESSIONS {
+            let options = WriteOptions {
+                compression,
+                page_bytes: 8192,
+                ..WriteOptions::default()
+            };
+            let file = data_set(&variables, options, 100);
+            let violations = check(file.as_slice()).unwrap();
+            assert_eq!(violations, vec![], "{columns} {compression:?}");
+        }
+    }
+}

@@ -193,7 +193,7 @@ impl Pages {
                 rows += 1;
                 self.first_row.get_or_insert(at);
                 self.last_row = Some(at);
-                if rows == 1 {
+                if rows == 1 && described == 0 {
                     self.check_break(pointer.length, page, number, report);
                 }
             } else if let Some(signature) = Signature::of(block) {
@@ -255,7 +255,7 @@ impl Pages {
         }
     }
 
-    /// A page of compressed rows ends only where the next row does not fit.
+    /// A page of compressed rows ends only where the next row does not fit: or the next description, where that comes first.
     fn check_break(&self, length: u64, page: Fields<'_>, number: u64, report: &mut Report) {
         let Some((free, before)) = self.before else {
             return;
