@@ -28,17 +28,33 @@ pub(crate) enum Meaning {
     Decimal(f64),
 }
 
-/// What the numbers of a variable mean by its format.
+/// Formats of SAS dates but for those of [`SEPARATED`] and those that begin with NLDATE.
+const DATES: [&str; 41] = [
+    "B8601DA", "DATE", "DAY", "DOWNAME", "E8601DA", "EURDFDD", "EURDFDE", "EURDFDN", "EURDFDWN",
+    "EURDFMN", "EURDFMY", "EURDFWDX", "EURDFWKX", "HDATE", "HEBDATE", "IS8601DA", "JULDAY",
+    "JULIAN", "MINGUO", "MONNAME", "MONTH", "MONYY", "NENGO", "PDJULG", "PDJULI", "QTR", "QTRR",
+    "WEEKDATE", "WEEKDATX", "WEEKDAY", "WEEKU", "WEEKV", "WEEKW", "WORDDATE", "WORDDATX", "YEAR",
+    "YYMON", "YYQZ", "YYWEEKU", "YYWEEKV", "YYWEEKW",
+];
+/// Formats of dates that a letter may follow, which says what separates the parts.
+const SEPARATED: [&str; 7] = ["DDMMYY", "MMDDYY", "MMYY", "YYMM", "YYMMDD", "YYQ", "YYQR"];
+/// Formats of SAS datetimes but for those that begin with NLDATM.
+const MOMENTS: [&str; 23] = [
+    "B8601DN", "B8601DT", "B8601DX", "B8601DZ", "B8601LX", "DATEAMPM", "DATETIME", "DTDATE",
+    "DTMONYY", "DTWKDATX", "DTYEAR", "DTYYQC", "E8601DN", "E8601DT", "E8601DX", "E8601DZ",
+    "E8601LX", "EURDFDT", "IS8601DN", "IS8601DT", "IS8601DX", "IS8601DZ", "MDYAMPM",
+];
+
+/// What the numbers of a variable mean by its format. Times of day mean numbers: those of SAS may be
+/// negative or longer than a day, which those of Parquet may not.
 pub(crate) fn of_format(format: &Format) -> Meaning {
-    const DATES: [&str; 10] = [
-        "DATE", "DAY", "DDMMYY", "E8601DA", "MMDDYY", "MONYY", "WEEKDATE", "WORDDATE", "YYMMDD",
-        "YYMMDDD",
-    ];
-    const MOMENTS: [&str; 3] = ["DATETIME", "E8601DT", "MDYAMPM"];
     let name = format.name.to_ascii_uppercase();
-    if DATES.contains(&name.as_str()) {
+    let stem = name.strip_suffix(['B', 'C', 'D', 'N', 'P', 'S']);
+    let is = |names: &[&str]| names.contains(&name.as_str());
+    let is_separated = is(&SEPARATED) || stem.is_some_and(|stem| SEPARATED.contains(&stem));
+    if is(&DATES) || is_separated || name.starts_with("NLDATE") {
         Meaning::Date
-    } else if MOMENTS.contains(&name.as_str()) {
+    } else if is(&MOMENTS) || name.starts_with("NLDATM") {
         Meaning::Moment(1e6)
     } else {
         Meaning::Number
@@ -100,5 +116,40 @@ impl Meaning {
             Self::Time(parts) => stored / parts,
             Self::Decimal(divisor) => stored / divisor,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_of_dates_and_moments_are_known() {
+        let meaning = |name: &str| {
+            of_format(&Format {
+                name: name.to_owned(),
+                width: 0,
+                decimals: 0,
+            })
+        };
+        for name in "DATE DAY DDMMYY DDMMYYB DDMMYYC DDMMYYD DDMMYYN DDMMYYP DDMMYYS B8601DA E8601DA JULIAN \
+                     mmddyy MMDDYYP MMYY MMYYS MONYY NLDATE NLDATEW QTR WEEKDATE WEEKDATX WORDDATE WORDDATX \
+                     YEAR YYMMDD YYMMDDB YYMMDDN YYMMDDP YYMMDDS YYMMN YYQ YYQC YYQRD"
+            .split_whitespace()
+        {
+            assert_eq!(meaning(name), Meaning::Date, "{name}");
+        }
+        for name in "DATETIME DATEAMPM DTDATE DTMONYY DTYEAR B8601DT B8601DZ E8601DN E8601DT E8601DZ MDYAMPM \
+                     NLDATM NLDATMAP IS8601DT"
+            .split_whitespace()
+        {
+            assert_eq!(meaning(name), Meaning::Moment(1e6), "{name}");
+        }
+        for name in
+            "TIME TIMEAMPM HHMM TOD E8601TM BEST COMMA D S N DATES DDMMYYX YY".split_whitespace()
+        {
+            assert_eq!(meaning(name), Meaning::Number, "{name}");
+        }
+        assert_eq!(meaning(""), Meaning::Number);
     }
 }
