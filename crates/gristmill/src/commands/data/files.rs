@@ -250,6 +250,13 @@ impl NewDataSet {
         written.map_err(|error| explain(self.new.as_ref(), error))
     }
 
+    /// Adds rows that lie back to back.
+    #[cfg(feature = "parquet")]
+    pub fn write_slab(&mut self, rows: &[u8]) -> Result<()> {
+        let written = self.writer.write_slab(rows);
+        written.map_err(|error| explain(self.new.as_ref(), error))
+    }
+
     /// Completes the file and gives it its name.
     pub fn finish(self) -> Result<Written> {
         let new = self.new;
