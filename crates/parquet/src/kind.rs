@@ -7,7 +7,7 @@ use sas7bdat::Format;
 /// Days from 1 January 1960, SAS's epoch, to 1 January 1970, Parquet's.
 pub(crate) const EPOCH_DAYS: f64 = 3653.0;
 /// The same in seconds.
-pub(crate) const EPOCH_SECONDS: f64 = EPOCH_DAYS * 86_400.0;
+pub(crate) const EPOCH_SECONDS: i64 = 3653 * 86_400;
 
 /// What a number means.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,13 +19,13 @@ pub(crate) enum Meaning {
     /// Days.
     Date,
     /// A moment, in this many parts of a second.
-    Moment(f64),
+    Moment(i64),
     /// A moment that comes as SAS has it.
     SasMoment,
     /// A time of day, in this many parts of a second.
-    Time(f64),
-    /// A decimal number, to be divided by this.
-    Decimal(f64),
+    Time(i64),
+    /// A decimal number with so many digits behind the point.
+    Decimal(i32),
 }
 
 /// Formats of SAS dates but for those of [`SEPARATED`] and those that begin with NLDATE.
@@ -55,7 +55,7 @@ pub(crate) fn of_format(format: &Format) -> Meaning {
     if is(&DATES) || is_separated || name.starts_with("NLDATE") {
         Meaning::Date
     } else if is(&MOMENTS) || name.starts_with("NLDATM") {
-        Meaning::Moment(1e6)
+        Meaning::Moment(1_000_000)
     } else {
         Meaning::Number
     }
@@ -79,20 +79,20 @@ pub(crate) fn format_of(meaning: Meaning) -> Format {
 /// What the numbers of a Parquet column mean, by its logical type or by the older converted one.
 pub(crate) fn of_column(column: &ColumnDescriptor) -> Meaning {
     let parts = |unit: &TimeUnit| match unit {
-        TimeUnit::MILLIS => 1e3,
-        TimeUnit::MICROS => 1e6,
-        TimeUnit::NANOS => 1e9,
+        TimeUnit::MILLIS => 1000,
+        TimeUnit::MICROS => 1_000_000,
+        TimeUnit::NANOS => 1_000_000_000,
     };
     match (column.logical_type_ref(), column.converted_type()) {
         (Some(LogicalType::Date), _) | (None, ConvertedType::DATE) => Meaning::Date,
         (Some(LogicalType::Timestamp(stamp)), _) => Meaning::Moment(parts(&stamp.unit)),
         (Some(LogicalType::Time(time)), _) => Meaning::Time(parts(&time.unit)),
-        (None, ConvertedType::TIMESTAMP_MILLIS) => Meaning::Moment(1e3),
-        (None, ConvertedType::TIMESTAMP_MICROS) => Meaning::Moment(1e6),
-        (None, ConvertedType::TIME_MILLIS) => Meaning::Time(1e3),
-        (None, ConvertedType::TIME_MICROS) => Meaning::Time(1e6),
+        (None, ConvertedType::TIMESTAMP_MILLIS) => Meaning::Moment(1000),
+        (None, ConvertedType::TIMESTAMP_MICROS) => Meaning::Moment(1_000_000),
+        (None, ConvertedType::TIME_MILLIS) => Meaning::Time(1000),
+        (None, ConvertedType::TIME_MICROS) => Meaning::Time(1_000_000),
         (Some(LogicalType::Decimal(_)), _) | (None, ConvertedType::DECIMAL) => {
-            Meaning::Decimal(10f64.powi(column.type_scale()))
+            Meaning::Decimal(column.type_scale())
         }
         (Some(LogicalType::Integer(integer)), _) if !integer.is_signed => Meaning::Unsigned,
         (
@@ -107,16 +107,33 @@ pub(crate) fn of_column(column: &ColumnDescriptor) -> Meaning {
 }
 
 impl Meaning {
-    /// The number as SAS has it.
-    pub(crate) fn sas_number(self, stored: f64) -> f64 {
+    /// A stored whole number as SAS has it.
+    pub(crate) fn sas_number(self, stored: i64) -> f64 {
+        // The whole seconds are exact, so that there is one rounding.
+        let seconds = |parts: i64, epoch: i64| {
+            let (whole, rest) = (stored.div_euclid(parts), stored.rem_euclid(parts));
+            (whole + epoch) as f64 + rest as f64 / parts as f64
+        };
         match self {
-            Self::Number | Self::Unsigned | Self::SasMoment => stored,
-            Self::Date => stored + EPOCH_DAYS,
-            Self::Moment(parts) => stored / parts + EPOCH_SECONDS,
-            Self::Time(parts) => stored / parts,
-            Self::Decimal(divisor) => stored / divisor,
+            Self::Number | Self::SasMoment => stored as f64,
+            Self::Unsigned => stored.cast_unsigned() as f64,
+            Self::Date => stored as f64 + EPOCH_DAYS,
+            Self::Moment(parts) => seconds(parts, EPOCH_SECONDS),
+            Self::Time(parts) => seconds(parts, 0),
+            Self::Decimal(scale) => decimal(stored.into(), scale),
         }
     }
+}
+
+/// The double nearest to a decimal number with `scale` digits behind the point.
+pub(crate) fn decimal(digits: i128, scale: i32) -> f64 {
+    /// Powers of ten are doubles up to this one.
+    const EXACT_SCALE: i32 = 22;
+    if digits.unsigned_abs() <= 1 << 53 && (0..=EXACT_SCALE).contains(&scale) {
+        return digits as f64 / 10f64.powi(scale);
+    }
+    let text = format!("{digits}e{}", -i64::from(scale));
+    text.parse().expect("digits and an exponent are a number")
 }
 
 #[cfg(test)]
@@ -143,7 +160,7 @@ mod tests {
                      NLDATM NLDATMAP IS8601DT"
             .split_whitespace()
         {
-            assert_eq!(meaning(name), Meaning::Moment(1e6), "{name}");
+            assert_eq!(meaning(name), Meaning::Moment(1_000_000), "{name}");
         }
         for name in
             "TIME TIMEAMPM HHMM TOD E8601TM BEST COMMA D S N DATES DDMMYYX YY".split_whitespace()

@@ -11,7 +11,7 @@ use parquet::schema::types::ColumnDescriptor;
 use sas7bdat::{Layout, Variable, missing};
 
 use crate::error::Error;
-use crate::kind::{Meaning, format_of, of_column};
+use crate::kind::{Meaning, decimal, format_of, of_column};
 
 /// Rows that are turned from columns into rows at once.
 const BATCH_ROWS: usize = 4096;
@@ -20,8 +20,10 @@ const BATCH_ROWS: usize = 4096;
 pub struct Table {
     reader: SerializedFileReader<File>,
     columns: Vec<Field>,
-    /// Whole numbers that were rounded, so far.
+    /// Numbers that lost digits, so far.
     rounded: u64,
+    /// Infinite numbers so far.
+    infinite: u64,
 }
 
 #[derive(Debug)]
@@ -42,6 +44,7 @@ impl Table {
             reader,
             columns,
             rounded: 0,
+            infinite: 0,
         })
     }
 
@@ -50,9 +53,14 @@ impl Table {
         u64::try_from(self.reader.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
-    /// Whole numbers beyond 2^53 that were read so far and lost digits.
+    /// Whole and decimal numbers with more digits than a double holds that were read so far.
     pub fn rounded(&self) -> u64 {
         self.rounded
+    }
+
+    /// Infinite numbers that were read so far and became missing: SAS has none.
+    pub fn infinite(&self) -> u64 {
+        self.infinite
     }
 
     /// The names of the columns.
@@ -108,6 +116,7 @@ impl Table {
                         Error::column(&field.name, "it has fewer values than the file has rows")
                     })?;
                     self.rounded += chunk.rounded;
+                    self.infinite += chunk.infinite;
                     let place = layout.offsets[column] as usize;
                     let length = variables[column].length as usize;
                     values.place(&mut slab, row_bytes, place, length);
@@ -168,8 +177,10 @@ fn variable(column: &Field, name: String, longest: usize) -> Result<Variable, Er
 struct Chunk {
     reader: ColumnReader,
     optional: bool,
-    /// Whole numbers that lost digits in the values read last.
+    /// Numbers that lost digits among the values read last.
     rounded: u64,
+    /// Infinite ones among them.
+    infinite: u64,
 }
 
 /// Values of some rows.
@@ -186,24 +197,22 @@ impl Chunk {
             reader: group.get_column_reader(column)?,
             optional: descriptor.max_def_level() > 0,
             rounded: 0,
+            infinite: 0,
         })
     }
 
     /// The next `count` values, fewer at the end, `None` behind it.
     fn next(&mut self, count: usize, meaning: Meaning) -> Result<Option<Values>, Error> {
         let optional = self.optional;
-        let numbers = |values: Vec<Option<f64>>| {
-            let number = |value: Option<f64>| match value {
-                None => missing::missing(),
-                Some(value) if value.is_nan() => missing::missing(),
-                Some(value) => meaning.sas_number(value),
+        let (mut rounded, mut infinite) = (0, 0);
+        let mut exact = |digits: i128| rounded += u64::from(!is_exact(digits));
+        let mut numbers = |values: Vec<Option<f64>>| {
+            let number = |value: Option<f64>| {
+                infinite += u64::from(value.is_some_and(f64::is_infinite));
+                let finite = value.filter(|value| value.is_finite());
+                finite.unwrap_or_else(missing::missing)
             };
             Values::Numbers(values.into_iter().map(number).collect())
-        };
-        let mut rounded = 0;
-        let mut whole = |value: i128| {
-            rounded += u64::from(!is_exact(value));
-            value as f64
         };
         let values = match &mut self.reader {
             ColumnReader::BoolColumnReader(reader) => {
@@ -212,14 +221,17 @@ impl Chunk {
             ColumnReader::Int32ColumnReader(reader) => {
                 numbers(take(reader, count, optional, |v| match meaning {
                     Meaning::Unsigned => f64::from(v.cast_unsigned()),
-                    _ => f64::from(*v),
+                    _ => meaning.sas_number((*v).into()),
                 })?)
             }
             ColumnReader::Int64ColumnReader(reader) => {
-                numbers(take(reader, count, optional, |v| match meaning {
-                    Meaning::Unsigned => whole(v.cast_unsigned().into()),
-                    Meaning::Number => whole((*v).into()),
-                    _ => *v as f64,
+                numbers(take(reader, count, optional, |v| {
+                    match meaning {
+                        Meaning::Unsigned => exact(v.cast_unsigned().into()),
+                        Meaning::Number | Meaning::Decimal(_) => exact((*v).into()),
+                        _ => {}
+                    }
+                    meaning.sas_number(*v)
                 })?)
             }
             ColumnReader::Int96ColumnReader(reader) => {
@@ -235,12 +247,18 @@ impl Chunk {
                 Values::Texts(take(reader, count, optional, ByteArray::clone)?)
             }
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                let scale = match meaning {
+                    Meaning::Decimal(scale) => scale,
+                    _ => 0,
+                };
                 numbers(take(reader, count, optional, |v: &FixedLenByteArray| {
-                    whole(big_endian(v.data()))
+                    let digits = big_endian(v.data());
+                    exact(digits);
+                    decimal(digits, scale)
                 })?)
             }
         };
-        self.rounded = rounded;
+        (self.rounded, self.infinite) = (rounded, infinite);
         Ok(Some(values).filter(|values| values.count() > 0))
     }
 }

@@ -147,7 +147,8 @@ impl Group {
                 }
                 (Values::Moments(values, levels), Column::Numeric(numbers)) => {
                     let present = present(numbers, levels, &mut self.lost);
-                    let moment = |number: f64| whole((number - EPOCH_SECONDS) * MICROSECONDS);
+                    let moment =
+                        |number: f64| whole((number - EPOCH_SECONDS as f64) * MICROSECONDS);
                     values.extend(present.map(moment));
                 }
                 _ => unreachable!("a batch has the kinds of the data set"),

@@ -76,8 +76,14 @@ mod with {
         let written = data_set.finish()?;
         let mut notes = Vec::new();
         if table.rounded() > 0 {
-            let values = counted(table.rounded(), "whole number");
-            notes.push(format!("{values} beyond 2^53 lost digits"));
+            let values = counted(table.rounded(), "number");
+            notes.push(format!(
+                "{values} with more digits than a double holds lost some"
+            ));
+        }
+        if table.infinite() > 0 {
+            let values = counted(table.infinite(), "infinite number");
+            notes.push(format!("{values} became missing; SAS has none"));
         }
         Ok(Converted {
             rows: written.rows,
