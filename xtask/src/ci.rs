@@ -21,6 +21,19 @@ pub(crate) fn run_checks() -> Result<()> {
         "-D",
         "warnings",
     ])?;
+    // Nothing else builds it.
+    process::run(&[
+        "cargo",
+        "clippy",
+        "--package",
+        "gristmill",
+        "--features",
+        "parquet",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
     process::run(&[
         "env",
         "RUSTDOCFLAGS=-D warnings",
