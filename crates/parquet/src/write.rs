@@ -17,7 +17,7 @@ use crate::kind::{EPOCH_DAYS, EPOCH_SECONDS, Meaning, of_format};
 const GROUP_BYTES: usize = 64 << 20;
 const GROUP_ROWS_MAX: usize = 1 << 20;
 /// Moments are stored in parts of a second.
-const MICROSECONDS: f64 = 1e6;
+const MICROSECONDS: i64 = 1_000_000;
 
 /// What Parquet could not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,6 +26,10 @@ pub struct Lost {
     pub special_missing: u64,
     /// Dates with a part of a day, which was dropped.
     pub parts_of_days: u64,
+    /// Datetimes with a part of a microsecond, which were rounded.
+    pub rounded_moments: u64,
+    /// Dates and datetimes beyond those that Parquet has, which became null.
+    pub out_of_range: u64,
 }
 
 /// Writes all rows that are left in `reader`; `progress` is told of the rows done.
@@ -140,16 +144,10 @@ impl Group {
                     values.extend(present);
                 }
                 (Values::Days(values, levels), Column::Numeric(numbers)) => {
-                    let parts = numbers.iter().filter(|n| n.fract().abs() > 0.0).count();
-                    self.lost.parts_of_days += parts as u64;
-                    let present = present(numbers, levels, &mut self.lost);
-                    values.extend(present.map(|number| whole_days(number - EPOCH_DAYS)));
+                    whole_numbers(numbers, values, levels, &mut self.lost, days);
                 }
                 (Values::Moments(values, levels), Column::Numeric(numbers)) => {
-                    let present = present(numbers, levels, &mut self.lost);
-                    let moment =
-                        |number: f64| whole((number - EPOCH_SECONDS as f64) * MICROSECONDS);
-                    values.extend(present.map(moment));
+                    whole_numbers(numbers, values, levels, &mut self.lost, microseconds);
                 }
                 _ => unreachable!("a batch has the kinds of the data set"),
             }
@@ -218,18 +216,57 @@ fn present<'n>(
     numbers.iter().copied().filter(|number| !number.is_nan())
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "dates beyond 5 million years are no dates and saturate"
-)]
-fn whole_days(days: f64) -> i32 {
-    days.floor() as i32
+/// Converts the numbers that are there; what `convert` has no whole number for becomes null.
+fn whole_numbers<T>(
+    numbers: &[f64],
+    values: &mut Vec<T>,
+    levels: &mut Vec<i16>,
+    lost: &mut Lost,
+    convert: impl Fn(f64, &mut Lost) -> Option<T>,
+) {
+    for number in numbers {
+        let special = missing::code(*number).is_some_and(|code| code != 0);
+        lost.special_missing += u64::from(special);
+        let value = if number.is_nan() {
+            None
+        } else {
+            let value = convert(*number, lost);
+            lost.out_of_range += u64::from(value.is_none());
+            value
+        };
+        levels.push(i16::from(value.is_some()));
+        values.extend(value);
+    }
 }
 
+/// Days since 1970 of a SAS date.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "moments beyond 290,000 years are no moments and saturate"
+    reason = "the range is checked before"
 )]
-fn whole(number: f64) -> i64 {
-    number.round() as i64
+fn days(date: f64, lost: &mut Lost) -> Option<i32> {
+    let days = date.floor() - EPOCH_DAYS;
+    let fits = (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&days);
+    if fits && date.fract().abs() > 0.0 {
+        lost.parts_of_days += 1;
+    }
+    fits.then_some(days as i32)
+}
+
+/// Microseconds since 1970 of a SAS datetime.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the range is checked before"
+)]
+fn microseconds(moment: f64, lost: &mut Lost) -> Option<i64> {
+    /// 2^63; 64 bits hold what is below it.
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    let since_1960 = (moment * MICROSECONDS as f64).round();
+    if since_1960.abs() >= BEYOND {
+        return None;
+    }
+    let whole = (since_1960 as i64).checked_sub(EPOCH_SECONDS * MICROSECONDS)?;
+    let is_rounded = (since_1960 / MICROSECONDS as f64 - moment).abs() > 0.0;
+    lost.rounded_moments += u64::from(is_rounded);
+    Some(whole)
 }

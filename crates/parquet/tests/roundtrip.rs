@@ -114,6 +114,7 @@ fn what_parquet_cannot_hold_is_counted() {
     let expected = Lost {
         special_missing: 2,
         parts_of_days: 1,
+        ..Lost::default()
     };
     assert_eq!(lost, expected);
     let (variables, rows) = from_parquet(file);
@@ -140,4 +141,53 @@ fn what_is_no_parquet_file_is_refused() {
         error.to_string().starts_with("use the Parquet file: "),
         "{error}"
     );
+}
+
+#[test]
+fn moments_are_counted_that_microseconds_do_not_hold() {
+    let (exact, rounded) = (2_000_000_000.123_456_f64, 2_000_000_000.000_000_5_f64);
+    let before = data_set(&[(0.0, 0.0, exact, ""), (0.0, 0.0, rounded, "")]);
+    let (file, _, lost) = to_parquet(&before);
+    let expected = Lost {
+        rounded_moments: 1,
+        ..Lost::default()
+    };
+    assert_eq!(lost, expected);
+    let (_, rows) = from_parquet(file);
+    let moment = |row: usize| f64::from_le_bytes(rows[row * 32 + 16..][..8].try_into().unwrap());
+    assert_eq!(rows.len(), 64);
+    assert_eq!(moment(0).to_bits(), exact.to_bits());
+    assert!((moment(1) - rounded).abs() < 1e-6);
+}
+
+#[test]
+fn dates_and_moments_that_parquet_has_not_become_null_and_are_counted() {
+    let (last_day, first_day) = (2_147_487_300.0, -2_147_479_995.0);
+    let before = data_set(&[
+        (0.0, last_day, 9e12, "a"),
+        (0.0, last_day + 1.0, 1e13, "a"),
+        (0.0, first_day, -1e300, "a"),
+        (0.0, first_day - 1.0, f64::INFINITY, "a"),
+    ]);
+    let (file, _, lost) = to_parquet(&before);
+    let expected = Lost {
+        out_of_range: 5,
+        ..Lost::default()
+    };
+    assert_eq!(lost, expected);
+    let (variables, rows) = from_parquet(file);
+    let layout = Layout::new(&variables, Compression::None);
+    let missing = missing::missing().to_bits();
+    let column = |column: usize| -> Vec<u64> {
+        let rows = rows.chunks_exact(layout.row_bytes as usize);
+        let values = rows.map(|row| &row[layout.offsets[column] as usize..][..8]);
+        values
+            .map(|value| u64::from_le_bytes(value.try_into().unwrap()))
+            .collect()
+    };
+    assert_eq!(
+        column(1),
+        [last_day.to_bits(), missing, first_day.to_bits(), missing]
+    );
+    assert_eq!(column(2), [9e12f64.to_bits(), missing, missing, missing]);
 }

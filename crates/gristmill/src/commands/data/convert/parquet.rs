@@ -35,15 +35,31 @@ mod with {
             other => new.explain(Error::new(other)),
         })?;
         new.finish(stored.into_file())?;
-        let mut notes = Vec::new();
-        if lost.special_missing > 0 {
-            let values = counted(lost.special_missing, "special missing value");
-            notes.push(format!("{values} (.A to .Z, ._) became null"));
-        }
-        if lost.parts_of_days > 0 {
-            let values = counted(lost.parts_of_days, "date");
-            notes.push(format!("{values} had a part of a day, which was dropped"));
-        }
+        let losses = [
+            (
+                lost.special_missing,
+                "special missing value",
+                "(.A to .Z, ._) became null",
+            ),
+            (
+                lost.parts_of_days,
+                "date",
+                "had a part of a day, which was dropped",
+            ),
+            (
+                lost.rounded_moments,
+                "datetime",
+                "had a part of a microsecond and were rounded",
+            ),
+            (
+                lost.out_of_range,
+                "date or datetime value",
+                "beyond those of Parquet became null",
+            ),
+        ];
+        let there = losses.iter().filter(|(count, ..)| *count > 0);
+        let notes = there.map(|(count, noun, what)| format!("{} {what}", counted(*count, noun)));
+        let notes = notes.collect();
         Ok(Converted {
             rows,
             columns: reader.metadata().variables.len(),
