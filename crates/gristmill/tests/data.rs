@@ -440,6 +440,20 @@ fn values_survive_csv() {
 }
 
 #[test]
+fn bytes_that_are_no_characters_are_noted() {
+    let place = Place::new();
+    tricky(&place.path().join("a.sas7bdat"));
+    let mut bytes = place.read("a.sas7bdat");
+    let at = bytes.windows(5).position(|there| there == b"plain");
+    bytes[at.unwrap()] = 0xFF;
+    fs::write(place.path().join("a.sas7bdat"), &bytes).unwrap();
+    assert_snapshot!(
+        place.errors(0, "convert a.sas7bdat a.csv"),
+        @"note: 1 text held bytes that are no characters of utf-8 and became U+FFFD"
+    );
+}
+
+#[test]
 fn a_line_without_anything_is_a_row_where_there_is_one_column() {
     let place = Place::new();
     fs::write(place.path().join("a.csv"), "x\n1\n\n2\n").unwrap();

@@ -1,5 +1,6 @@
 //! SAS7BDAT to Parquet: one row group at a time, column by column.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct Lost {
     pub rounded_moments: u64,
     /// Dates and datetimes beyond those that Parquet has, which became null.
     pub out_of_range: u64,
+    /// Texts with bytes that are no characters in the encoding of the data set, which became U+FFFD.
+    pub undecodable: u64,
 }
 
 /// Writes all rows that are left in `reader`; `progress` is told of the rows done.
@@ -56,10 +59,16 @@ pub fn write<S: Source, W: Write + Send>(
     while more {
         more = reader.next_batch(&wanted, &mut batch)?;
         if more {
-            group.add(&batch, &|bytes| match encoding.decode(bytes) {
-                std::borrow::Cow::Borrowed(text) => ByteArray::from(text),
-                std::borrow::Cow::Owned(text) => ByteArray::from(text.into_bytes()),
+            let mut undecodable = 0;
+            group.add(&batch, &mut |bytes| {
+                let (text, is_lossy) = encoding.decode_lossy(bytes);
+                undecodable += u64::from(is_lossy);
+                match text {
+                    Cow::Borrowed(text) => ByteArray::from(text),
+                    Cow::Owned(text) => ByteArray::from(text.into_bytes()),
+                }
             });
+            group.lost.undecodable += undecodable;
             rows += batch.rows as u64;
             progress(batch.rows as u64);
         }
@@ -132,12 +141,12 @@ impl Group {
         }
     }
 
-    fn add(&mut self, batch: &Batch, text: &dyn Fn(&[u8]) -> ByteArray) {
+    fn add(&mut self, batch: &Batch, text: &mut dyn FnMut(&[u8]) -> ByteArray) {
         self.rows += batch.rows;
         for (values, column) in self.columns.iter_mut().zip(&batch.columns) {
             match (values, column) {
                 (Values::Texts(values), Column::Character(texts)) => {
-                    values.extend(texts.iter().map(text));
+                    values.extend(texts.iter().map(&mut *text));
                 }
                 (Values::Doubles(values, levels), Column::Numeric(numbers)) => {
                     let present = present(numbers, levels, &mut self.lost);

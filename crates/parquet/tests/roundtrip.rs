@@ -191,3 +191,27 @@ fn dates_and_moments_that_parquet_has_not_become_null_and_are_counted() {
     );
     assert_eq!(column(2), [9e12f64.to_bits(), missing, missing, missing]);
 }
+
+#[test]
+fn texts_that_are_no_characters_are_counted() {
+    let mut before = data_set(&[
+        (0.0, 0.0, 0.0, "QQ"),
+        (0.0, 0.0, 0.0, "ab"),
+        (0.0, 0.0, 0.0, "QQ"),
+    ]);
+    let places = before
+        .windows(3)
+        .enumerate()
+        .filter(|(_, there)| *there == b"QQ ");
+    let places: Vec<usize> = places.map(|(place, _)| place).collect();
+    for place in places {
+        before[place] = 0xFF;
+    }
+    let (file, _, lost) = to_parquet(&before);
+    let expected = Lost {
+        undecodable: 2,
+        ..Lost::default()
+    };
+    assert_eq!(lost, expected);
+    assert_eq!(from_parquet(file).0[3].length, 4);
+}

@@ -140,21 +140,26 @@ impl Encoding {
     ///
     /// Texts of ASCII characters are borrowed, whatever the encoding.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
+        self.decode_lossy(bytes).0
+    }
+
+    /// As [`decode`](Self::decode), and whether something could not be read.
+    pub fn decode_lossy(self, bytes: &[u8]) -> (Cow<'_, str>, bool) {
         if bytes.is_ascii() && !matches!(self.byte, 167..=172) {
-            return String::from_utf8_lossy(bytes);
+            return (String::from_utf8_lossy(bytes), false);
         }
         if self == Self::LATIN1 {
             // The web's latin1, which the library knows, is windows-1252.
-            return bytes.iter().map(|byte| char::from(*byte)).collect();
+            return (bytes.iter().map(|byte| char::from(*byte)).collect(), false);
         }
         match self.codec() {
-            Some(codec) => codec.decode_without_bom_handling(bytes).0,
+            Some(codec) => codec.decode_without_bom_handling(bytes),
             None => {
                 let shown = |byte: &u8| match byte {
                     0..=127 => char::from(*byte),
                     _ => char::REPLACEMENT_CHARACTER,
                 };
-                bytes.iter().map(shown).collect()
+                (bytes.iter().map(shown).collect(), !bytes.is_ascii())
             }
         }
     }
@@ -191,6 +196,20 @@ mod tests {
         assert_eq!(Encoding::from_byte(125).decode(b"\xd6\xd0"), "中");
         assert_eq!(Encoding::from_byte(255).decode(b"a\xe9"), "a\u{fffd}");
         assert_eq!(Encoding::from_byte(255).name, "unknown");
+        for (byte, bytes, lossy) in [
+            (20, &b"a\xe9"[..], true),
+            (20, "\u{fffd}".as_bytes(), false),
+            (255, b"a\xe9", true),
+            (255, b"a", false),
+            (62, b"caf\xe9", false),
+            (29, b"caf\xe9", false),
+        ] {
+            assert_eq!(
+                Encoding::from_byte(byte).decode_lossy(bytes).1,
+                lossy,
+                "{bytes:?}"
+            );
+        }
     }
 
     #[test]

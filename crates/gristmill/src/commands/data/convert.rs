@@ -10,6 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use base::units::Bytes;
+use sas7bdat::Encoding;
 use serde_json::json;
 
 use super::args::ConvertArgs;
@@ -67,6 +68,13 @@ pub fn run(args: &ConvertArgs) -> Result<Exit> {
         ));
     }
     Ok(Exit::Good)
+}
+
+/// A note on texts that are not in the encoding that their data set says.
+fn undecodable(texts: u64, encoding: Encoding) -> Option<String> {
+    let (values, name) = (counted(texts, "text"), encoding.name);
+    (texts > 0)
+        .then(|| format!("{values} held bytes that are no characters of {name} and became U+FFFD"))
 }
 
 fn extension(path: &Path) -> String {

@@ -17,8 +17,8 @@ mod with {
     use super::super::super::files::{NewDataSet, NewFile, Stored, open_data_set};
     use super::super::super::progress::Progress;
     use super::super::super::value::counted;
-    use super::super::Converted;
     use super::super::infer::{label_renamed, names};
+    use super::super::{Converted, undecodable};
 
     /// SAS7BDAT to Parquet.
     pub fn write(input: &Path, output: &Path, force: bool) -> Result<Converted> {
@@ -59,7 +59,8 @@ mod with {
         ];
         let there = losses.iter().filter(|(count, ..)| *count > 0);
         let notes = there.map(|(count, noun, what)| format!("{} {what}", counted(*count, noun)));
-        let notes = notes.collect();
+        let mut notes: Vec<String> = notes.collect();
+        notes.extend(undecodable(lost.undecodable, reader.metadata().encoding));
         Ok(Converted {
             rows,
             columns: reader.metadata().variables.len(),

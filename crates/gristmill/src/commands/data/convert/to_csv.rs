@@ -9,7 +9,7 @@ use sas7bdat::{Kind, trim_blanks};
 use super::super::files::{DataSet, NewFile, Stored, failed, open_data_set};
 use super::super::progress::Progress;
 use super::super::value::{missing_text, shortest};
-use super::Converted;
+use super::{Converted, undecodable};
 
 const BUFFER_BYTES: usize = 256 * 1024;
 
@@ -20,7 +20,7 @@ pub fn convert(input: &Path, output: &Path, force: bool) -> Result<Converted> {
     let mut writer = WriterBuilder::new()
         .buffer_capacity(BUFFER_BYTES)
         .from_writer(Stored::new(file));
-    let rows = write(&mut reader, input, &mut writer).map_err(|error| match error {
+    let (rows, texts) = write(&mut reader, input, &mut writer).map_err(|error| match error {
         Failed::Read(error) => error,
         Failed::Write(error) => new.explain(error),
     })?;
@@ -30,7 +30,9 @@ pub fn convert(input: &Path, output: &Path, force: bool) -> Result<Converted> {
     Ok(Converted {
         rows,
         columns: reader.metadata().variables.len(),
-        notes: Vec::new(),
+        notes: undecodable(texts, reader.metadata().encoding)
+            .into_iter()
+            .collect(),
     })
 }
 
@@ -48,7 +50,12 @@ impl From<csv::Error> for Failed {
     }
 }
 
-fn write(reader: &mut DataSet, input: &Path, writer: &mut Writer<Stored>) -> Result<u64, Failed> {
+/// How many rows were written, and texts that could not be read.
+fn write(
+    reader: &mut DataSet,
+    input: &Path,
+    writer: &mut Writer<Stored>,
+) -> Result<(u64, u64), Failed> {
     let metadata = reader.metadata();
     let variables = metadata.variables.clone();
     writer.write_record(variables.iter().map(|variable| variable.name.as_bytes()))?;
@@ -57,7 +64,7 @@ fn write(reader: &mut DataSet, input: &Path, writer: &mut Writer<Stored>) -> Res
     let encoding = metadata.encoding;
     let mut record = ByteRecord::new();
     let mut row = Vec::new();
-    let mut rows = 0;
+    let (mut rows, mut lossy) = (0, 0);
     loop {
         let next = reader.next_row();
         match next.map_err(|error| Failed::Read(failed(input, &error)))? {
@@ -65,7 +72,7 @@ fn write(reader: &mut DataSet, input: &Path, writer: &mut Writer<Stored>) -> Res
                 row.clear();
                 row.extend_from_slice(bytes);
             }
-            None => return Ok(rows),
+            None => return Ok((rows, lossy)),
         }
         record.clear();
         for (column, variable) in variables.iter().enumerate() {
@@ -75,7 +82,9 @@ fn write(reader: &mut DataSet, input: &Path, writer: &mut Writer<Stored>) -> Res
                 }
                 Kind::Character => {
                     let text = trim_blanks(reader.bytes(column, &row));
-                    record.push_field(encoding.decode(text).as_bytes());
+                    let (text, is_lossy) = encoding.decode_lossy(text);
+                    lossy += u64::from(is_lossy);
+                    record.push_field(text.as_bytes());
                 }
             }
         }
