@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use base::limits;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 /// Most variables of a data set.
 const COLUMNS_MAX: usize = 32_767;
@@ -138,6 +139,7 @@ struct TextColumn {
     from: Option<i64>,
     to: Option<i64>,
     levels: Option<u64>,
+    #[serde(default, deserialize_with = "finite")]
     value: Option<f64>,
     start: Option<i64>,
     step: Option<i64>,
@@ -284,6 +286,16 @@ impl Kind {
             _ => 8,
         }
     }
+}
+
+/// A number that SAS has; the parser adds line and column to the message.
+fn finite<'de, D: Deserializer<'de>>(value: D) -> Result<Option<f64>, D::Error> {
+    let value = f64::deserialize(value)?;
+    if value.is_finite() {
+        return Ok(Some(value));
+    }
+    let detail = "SAS has no such number; `kind = \"missing\"` gives missing values";
+    Err(D::Error::custom(format!("value = {value}; {detail}")))
 }
 
 fn exact(what: &str, value: i64) -> Result<i64, String> {
@@ -466,6 +478,18 @@ mod tests {
             let message = columns(text).unwrap_err();
             assert!(message.contains(part), "{message}");
         }
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_refused_where_they_stand() {
+        for value in ["inf", "-inf", "nan", "1e400"] {
+            let text = format!("\n{{name=\"x\", kind=\"constant\", value={value}}}");
+            let message = columns(&text).unwrap_err();
+            assert!(message.contains("line 2, column 35"), "{message}");
+        }
+        let message = columns(r#"{name="x", kind="constant", value=nan}"#).unwrap_err();
+        assert!(message.contains("kind = \"missing\""), "{message}");
+        assert!(columns(r#"{name="x", kind="constant", value=3}"#).is_ok());
     }
 
     #[test]
