@@ -255,7 +255,8 @@ impl Pages {
         }
     }
 
-    /// A page of compressed rows ends only where the next row does not fit: or the next description, where that comes first.
+    /// A page of compressed rows ends only where the next row does not fit, or the description that comes before
+    /// it.
     fn check_break(&self, length: u64, page: Fields<'_>, number: u64, report: &mut Report) {
         let Some((free, before)) = self.before else {
             return;

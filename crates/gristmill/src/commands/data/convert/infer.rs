@@ -122,6 +122,8 @@ pub fn label_renamed(variables: &mut [Variable], headers: &[String]) {
 
 #[cfg(test)]
 mod tests {
+    use sas7bdat::Kind;
+
     use super::super::super::value::shortest;
     use super::*;
 
@@ -141,7 +143,9 @@ mod tests {
         assert_eq!(guess(&["007"]), Variable::character("x", 3));
         assert_eq!(guess(&["0", "0.5", "-0"]), numeric);
         assert_eq!(guess(&["", ""]), Variable::character("x", 1));
-        assert_eq!(guess(&["nan"]), Variable::character("x", 3));
+        for word in ["nan", "inf", "-inf"] {
+            assert_eq!(guess(&[word]).kind, Kind::Character, "{word}");
+        }
         assert_eq!(guess(&["1", "ab   "]), Variable::character("x", 2));
     }
 

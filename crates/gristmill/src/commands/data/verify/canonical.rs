@@ -96,9 +96,9 @@ impl Canonical {
     }
 }
 
-/// Gives a missing value the code of Unix. The bytes are the most significant ones of a number. Those of Windows may also
-/// be in a file of Unix, to which rows were copied; other bits that no missing value has stay as they are there, since
-/// they are damage.
+/// Gives a missing value the code of Unix. The bytes are the most significant ones of a number. Codes of Windows
+/// may also be in a file of Unix to which rows were copied; there, other bits that no missing value has are damage
+/// and stay as they are.
 fn normalize(stored: &mut [u8], windows: bool) {
     let code = stored.len() - 3;
     if !windows && stored[..code].iter().any(|byte| *byte != 0) {
