@@ -464,6 +464,9 @@ impl Input {
     }
 
     fn next_filtered(&mut self) -> Outcome<Option<&[u8]>> {
+        if self.passed == 0 && self.first > 1 {
+            self.go_to_first()?;
+        }
         while self.passed < self.last {
             if !self.next_that_meets()? {
                 break;
@@ -485,6 +488,21 @@ impl Input {
             return Ok(Some(row));
         }
         Ok(None)
+    }
+
+    /// Goes to the first row of FIRSTOBS= without the pages before it. With a condition only the rows
+    /// that meet it count, and those must be looked for.
+    fn go_to_first(&mut self) -> Outcome<()> {
+        if self.condition.is_some() || self.route.is_some() {
+            return Ok(());
+        }
+        self.passed = self.first - 1;
+        if self.passed >= self.last {
+            return Ok(());
+        }
+        let row = self.passed.min(self.reader.metadata().rows);
+        let sought = self.reader.seek_row(row);
+        sought.map_err(|error| read_failure(&self.member, error))
     }
 
     /// Makes the next row that meets the condition the last row; false if there is none.

@@ -24,6 +24,7 @@ mod models;
 mod oracle;
 mod printing;
 mod procedures;
+mod reads;
 mod reg;
 mod routines;
 mod semantics;
