@@ -1,10 +1,11 @@
-//! Making the index file of a data set: for each index one pass over the rows, a sort of keys and
-//! places, and the tree from the leaves up.
+//! Making the index file of a data set: for each new index one pass over the rows, a sort of keys and
+//! places, and the tree from the leaves up. Trees that are there already are copied.
 
 use base::store::{Channel, Creation, Store};
 use sas7bdat::btree::{IndexWriter, KeyPart, ROW_ID_BYTES, RowId, encode_number, encode_text};
 use sas7bdat::{IndexInfo, Kind, Metadata, Reader, WriteOptions, amend};
 
+use super::route::IndexFile;
 use crate::dataset::files::{FileSink, open_to_change};
 use crate::expr::Slot;
 use crate::failure::{Failure, Outcome};
@@ -18,8 +19,17 @@ const PAGE_BYTES: [u32; 4] = [4096, 8192, 16_384, 31_744];
 /// Gives `member` the indexes `wanted` and no others: an index file is made anew, or removed where
 /// there are none.
 pub fn rebuild(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outcome<()> {
+    make(world, member, wanted, false)
+}
+
+/// As [`rebuild`], for a data set whose rows are those that its indexes were made for: the trees that
+/// are there are copied, and rows are read for new indexes only.
+pub fn change(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outcome<()> {
+    make(world, member, wanted, true)
+}
+
+fn make(world: &mut World, member: &Member, wanted: &[IndexInfo], keep: bool) -> Outcome<()> {
     let (name, path) = (member.full_name(), member.path());
-    let channel = member.library.write_channel();
     let store = |error| Failure::store(&name, &error);
     let format = |error| Failure::format(&name, &path, error);
     let file = open_to_change(world, member)?;
@@ -34,17 +44,16 @@ pub fn rebuild(world: &mut World, member: &Member, wanted: &[IndexInfo]) -> Outc
     if wanted.is_empty() {
         remove(world, member)?;
     } else {
-        let made = write(world, member, &mut data, &metadata, wanted, modified);
-        if let Err(failure) = made {
-            let path = lock_path(member);
-            let remove = || world.store.remove(channel, &path);
-            let _ = world.temporaries.finish_file(&path, remove);
-            return Err(failure);
+        let index = Making {
+            member,
+            metadata: &metadata,
+            wanted,
+            created: modified,
+        };
+        let kept = keep && index.complete(world, &mut data, true)?;
+        if !kept {
+            index.complete(world, &mut data, false)?;
         }
-        let made = lock_path(member);
-        let rename = || world.store.rename(channel, &made, &member.index_path());
-        let renamed = world.temporaries.finish_file(&made, rename);
-        renamed.map_err(store)?;
         world.indexed.insert(path.clone());
     }
     amend(
@@ -144,39 +153,117 @@ fn page_bytes(world: &World, all: &[Vec<KeyPart>]) -> u32 {
     asked.next_multiple_of(1024).max(least).min(PAGE_BYTES[3])
 }
 
-fn write(
-    world: &mut World,
-    member: &Member,
-    data: &mut FileSink,
-    metadata: &Metadata,
-    wanted: &[IndexInfo],
+/// An index file to be made.
+struct Making<'a> {
+    member: &'a Member,
+    metadata: &'a Metadata,
+    wanted: &'a [IndexInfo],
+    /// The time it gets.
     created: f64,
-) -> Outcome<()> {
-    let (name, channel) = (member.full_name(), member.library.write_channel());
-    let path = lock_path(member);
-    let all: Vec<Vec<KeyPart>> = wanted.iter().map(|info| parts(metadata, info)).collect();
-    let options = WriteOptions {
-        name: member.name.clone(),
-        page_bytes: page_bytes(world, &all),
-        created,
-        utc_offset: metadata.utc_offset,
-        page_mask: world.draw(),
-        encoding: metadata.encoding,
-        ..WriteOptions::default()
-    };
-    let temporaries = &world.temporaries;
-    let file = temporaries.create_file(channel, &path, Creation::Replace, &*world.store);
-    let file = file.map_err(|error| Failure::store(&name, &error))?;
-    let file = FileSink(world.writing_behind(file));
-    let format = |error| Failure::format(&name, &path, error);
-    // The descriptions of the indexes will count too.
-    let blocks = metadata.blocks + wanted.len() as u64;
-    let mut writer = IndexWriter::create(file, &options, blocks).map_err(format)?;
-    for (info, parts) in wanted.iter().zip(all) {
-        writer
-            .begin(parts.clone(), info.unique, metadata.rows)
-            .map_err(format)?;
-        let sorter = keys(world, member, data, &parts, metadata.rows)?;
+}
+
+impl Making<'_> {
+    /// Makes the file and puts it in its place; false, and nothing done, if it was to take trees of
+    /// the old file and that does not agree with the data set.
+    fn complete(&self, world: &mut World, data: &mut FileSink, keep: bool) -> Outcome<bool> {
+        let Self {
+            member, metadata, ..
+        } = *self;
+        let mut old = None;
+        if keep {
+            if !self.wanted.iter().any(|one| metadata.indexes.contains(one)) {
+                return Ok(false);
+            }
+            match IndexFile::open(&world.store, 0, member, metadata) {
+                Ok(file) => old = Some(file),
+                Err(_) => return Ok(false),
+            }
+        }
+        let made = self.write(world, data, old.as_mut());
+        let closed = old.map_or(Ok(()), IndexFile::close);
+        let (channel, path) = (member.library.write_channel(), lock_path(member));
+        match made.and_then(|kept| closed.map(|()| kept)) {
+            Ok(true) => {}
+            other => {
+                let remove = || world.store.remove(channel, &path);
+                let _ = world.temporaries.finish_file(&path, remove);
+                return other;
+            }
+        }
+        let rename = || world.store.rename(channel, &path, &member.index_path());
+        let renamed = world.temporaries.finish_file(&path, rename);
+        renamed.map_err(|error| Failure::store(&member.full_name(), &error))?;
+        Ok(true)
+    }
+
+    /// Writes the file; false if `old` does not agree with the data set.
+    fn write(
+        &self,
+        world: &mut World,
+        data: &mut FileSink,
+        mut old: Option<&mut IndexFile>,
+    ) -> Outcome<bool> {
+        let Self {
+            member,
+            metadata,
+            wanted,
+            created,
+        } = *self;
+        let (name, channel) = (member.full_name(), member.library.write_channel());
+        let path = lock_path(member);
+        let all: Vec<Vec<KeyPart>> = wanted.iter().map(|info| parts(metadata, info)).collect();
+        let options = WriteOptions {
+            name: member.name.clone(),
+            page_bytes: page_bytes(world, &all),
+            created,
+            utc_offset: metadata.utc_offset,
+            page_mask: world.draw(),
+            encoding: metadata.encoding,
+            ..WriteOptions::default()
+        };
+        let temporaries = &world.temporaries;
+        let file = temporaries.create_file(channel, &path, Creation::Replace, &*world.store);
+        let file = file.map_err(|error| Failure::store(&name, &error))?;
+        let file = FileSink(world.writing_behind(file));
+        let format = |error| Failure::format(&name, &path, error);
+        // The descriptions of the indexes will count too.
+        let blocks = metadata.blocks + wanted.len() as u64;
+        let mut writer = IndexWriter::create(file, &options, blocks).map_err(format)?;
+        for (info, parts) in wanted.iter().zip(all) {
+            writer
+                .begin(parts.clone(), info.unique, metadata.rows)
+                .map_err(format)?;
+            match &mut old {
+                Some(old) if metadata.indexes.contains(info) => {
+                    if !copied(old, info, &parts, metadata.rows, &mut writer, format)? {
+                        return Ok(false);
+                    }
+                }
+                _ => self.fill(world, data, info, &parts, &mut writer)?,
+            }
+            writer.end().map_err(format)?;
+        }
+        let FileSink(file) = writer.finish().map_err(format)?;
+        if world.sync_outputs && !member.library.work {
+            file.sync().map_err(|error| Failure::store(&name, &error))?;
+        }
+        file.close()
+            .map_err(|error| Failure::store(&name, &error))?;
+        Ok(true)
+    }
+
+    /// Puts the keys of all rows into the tree that was begun.
+    fn fill(
+        &self,
+        world: &mut World,
+        data: &mut FileSink,
+        info: &IndexInfo,
+        parts: &[KeyPart],
+        writer: &mut IndexWriter<FileSink>,
+    ) -> Outcome<()> {
+        let (name, path) = (self.member.full_name(), lock_path(self.member));
+        let format = |error| Failure::format(&name, &path, error);
+        let sorter = keys(world, self.member, data, parts, self.metadata.rows)?;
         let mut duplicate = false;
         let sorted = sorter.finish(world, |row, _| {
             let (key, place) = row.split_at(row.len() - ROW_ID_BYTES);
@@ -189,16 +276,41 @@ fn write(
         if duplicate {
             return Err(Failure::world(format!(
                 "Duplicate values not allowed on index {} for file {}.",
-                info.name, member.name
+                info.name, self.member.name
             )));
         }
-        writer.end().map_err(format)?;
+        Ok(())
     }
-    let FileSink(file) = writer.finish().map_err(format)?;
-    if world.sync_outputs && !member.library.work {
-        file.sync().map_err(|error| Failure::store(&name, &error))?;
-    }
-    file.close().map_err(|error| Failure::store(&name, &error))
+}
+
+/// Copies a tree of the old file into the one that was begun; false if it is not one of these rows.
+fn copied(
+    old: &mut IndexFile,
+    info: &IndexInfo,
+    parts: &[KeyPart],
+    rows: u64,
+    writer: &mut IndexWriter<FileSink>,
+    format: impl Fn(sas7bdat::Error) -> Failure + Copy,
+) -> Outcome<bool> {
+    let known = old.entry(info).filter(|entry| entry.parts == parts);
+    let Some(entry) = known.cloned() else {
+        return Ok(false);
+    };
+    let (mut last, mut count) = (None, 0);
+    let whole = old.each(&entry, |key, place| {
+        let ascends = last
+            .as_ref()
+            .is_none_or(|(before, at): &(Vec<u8>, RowId)| (before.as_slice(), *at) < (key, place));
+        count += 1;
+        if !ascends || count > rows || !writer.add(key, place).map_err(format)? {
+            return Ok(false);
+        }
+        let (before, at) = last.get_or_insert_with(|| (Vec::new(), place));
+        key.clone_into(before);
+        *at = place;
+        Ok(true)
+    })?;
+    Ok(whole && count == rows)
 }
 
 /// Reads the data set once and takes the keys in for sorting, places behind them.

@@ -99,6 +99,47 @@ impl IndexFile {
         Failure::format(&self.member.full_name(), &self.member.index_path(), error)
     }
 
+    /// Goes through all keys of `entry` and their rows, in order, as long as `take` says true; false if
+    /// it did not, or the tree contradicts itself.
+    pub(crate) fn each(
+        &mut self,
+        entry: &IndexEntry,
+        mut take: impl FnMut(&[u8], RowId) -> Outcome<bool>,
+    ) -> Outcome<bool> {
+        let whole = Span {
+            low: Vec::new(),
+            high: Vec::new(),
+        };
+        let begun = self.reader.walk(entry, whole);
+        let Some(mut walk) = self.unless_wrong(begun)? else {
+            return Ok(false);
+        };
+        let mut found = Vec::new();
+        loop {
+            found.clear();
+            let read = self.reader.next_leaf(entry, &mut walk, &mut found);
+            match self.unless_wrong(read)? {
+                Some(true) => {}
+                Some(false) => return Ok(true),
+                None => return Ok(false),
+            }
+            for (key, place) in &found {
+                if !take(key, *place)? {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    /// `None` for what is wrong with the file; what is wrong with reading it is a failure.
+    fn unless_wrong<T>(&self, result: Result<T, sas7bdat::Error>) -> Outcome<Option<T>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error @ sas7bdat::Error::Io { .. }) => Err(self.failure(error)),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Rows by `entry` whose keys lie in `spans`.
     pub(crate) fn route(self, entry: IndexEntry, spans: Vec<Span>) -> Route {
         Route {

@@ -256,7 +256,7 @@ impl IndexChange {
         let definitions = match self {
             Self::Delete(names) => {
                 delete(world, &name, &mut indexes, names)?;
-                return build::rebuild(world, member, &indexes);
+                return build::change(world, member, &indexes);
             }
             Self::Create(definitions) => definitions,
         };
@@ -278,7 +278,7 @@ impl IndexChange {
             indexes.push(info.clone());
             made.push(info);
         }
-        build::rebuild(world, member, &indexes)?;
+        build::change(world, member, &indexes)?;
         build::note(world, &made);
         Ok(())
     }

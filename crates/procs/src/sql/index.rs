@@ -56,7 +56,7 @@ pub(super) fn create(
         return Err(Failure::at(span, message));
     }
     indexes.push(info.clone());
-    build::rebuild(world, &member, &indexes)?;
+    build::change(world, &member, &indexes)?;
     build::note(world, &[info]);
     Ok(())
 }
@@ -78,7 +78,7 @@ pub(super) fn drop_indexes(
         };
         indexes.remove(place);
     }
-    build::rebuild(world, &member, &indexes)?;
+    build::change(world, &member, &indexes)?;
     for name in names {
         world.note(&format!("Index {name} has been dropped."));
     }

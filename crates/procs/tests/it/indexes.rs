@@ -145,6 +145,77 @@ fn datasets_creates_and_deletes_indexes() {
     assert!(store.get("/data/a.sas7bndx").is_none());
 }
 
+/// What an index file says of its indexes, but for the pages of their roots.
+fn trees(store: &MemoryStore) -> Vec<sas7bdat::btree::IndexEntry> {
+    let bytes = store.get("/data/a.sas7bndx").unwrap();
+    let index = sas7bdat::btree::IndexReader::open(bytes.as_slice(), 0).unwrap();
+    let mut entries = index.directory().entries.clone();
+    for one in &mut entries {
+        one.root = 0;
+    }
+    entries
+}
+
+#[test]
+fn indexes_that_are_kept_are_those_made_at_once() {
+    let conditions = ["acct = 17", "region = 'Ax' and branch = 4", "i = 700"];
+    let found = |store: &MemoryStore| -> Vec<Vec<String>> {
+        let found = conditions.map(|condition| {
+            let program = format!("data d.found; set d.a(idxwhere=yes); where {condition}; run;");
+            let ran = run_on(
+                Arc::new(store.clone()),
+                &format!("options msglevel=i; {program}"),
+            );
+            assert_eq!(ran.exit, 0, "{}", ran.log);
+            assert!(ran.log.contains("selected for WHERE"), "{}", ran.log);
+            rows(store, "/data/found.sas7bdat")
+        });
+        found.into()
+    };
+    for compress in ["no", "char"] {
+        let made = MADE.replace("bufsize", &format!("compress={compress} bufsize"));
+        let (_, once) = clean(&made.replace("acct place", "i / unique acct place"));
+        let (_, grown) = clean(&format!(
+            "{} proc datasets lib=d nolist; modify a;
+               index create branch; index create i / unique; index create acct;
+               index create place=(region branch); index delete branch; quit;",
+            made.replace("(index=(acct place=(region branch)))", "")
+        ));
+        assert_eq!(trees(&once), trees(&grown));
+        assert_eq!(found(&once), found(&grown));
+    }
+}
+
+/// Half of the rows, or another file: what is there is of no use, and nothing is lost.
+#[test]
+fn indexes_are_made_anew_where_the_old_file_does_not_agree() {
+    let (_, few) = clean(&MADE.replace("3000", "1500"));
+    let (_, other) = clean(&MADE.replace("place=(region branch)", "i"));
+    let wrong = [
+        few.get("/data/a.sas7bndx"),
+        other.get("/data/a.sas7bndx"),
+        Some(vec![0; 9000]),
+        None,
+    ];
+    for bytes in wrong {
+        let (_, store) = clean(MADE);
+        let all = trees(&store);
+        match bytes {
+            Some(bytes) => store.put("/data/a.sas7bndx", bytes),
+            None => store
+                .remove(Channel::Input, "/data/a.sas7bndx".as_ref())
+                .unwrap(),
+        }
+        let ran = run_on(
+            Arc::new(store.clone()),
+            "proc datasets lib=d nolist; modify a; index create i / unique; quit;",
+        );
+        assert_eq!(ran.exit, 0, "{}", ran.log);
+        assert_eq!(trees(&store)[..2], all);
+        assert!(store.get("/data/a.sas7bndx.lck").is_none());
+    }
+}
+
 #[test]
 fn a_unique_index_refuses_repeated_values() {
     let store = store();

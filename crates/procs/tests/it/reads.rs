@@ -11,9 +11,13 @@ use crate::harness::{Ran, clean, rows, run_on};
 
 /// Runs `program` over `store` and counts the reads of permanent data sets.
 fn reads_of(store: &MemoryStore, program: &str) -> (Ran, u64) {
+    reads_of_channel(store, program, Channel::Input)
+}
+
+fn reads_of_channel(store: &MemoryStore, program: &str, channel: Channel) -> (Ran, u64) {
     let plan = Plan {
         operation: Some(Operation::Read),
-        channel: Some(Channel::Input),
+        channel: Some(channel),
         nth: u64::MAX,
         fault: Fault::Fail(ErrorKind::Other),
     };
@@ -99,4 +103,35 @@ fn firstobs_gives_the_same_rows_however_they_are_stored() {
             }
         }
     }
+}
+
+#[test]
+fn index_create_reads_the_rows_for_new_indexes_only() {
+    let (_, store) = clean(
+        "options bufsize=4k;
+         data d.a; length text $40; do x = 1 to 3000; y = mod(x * 7, 100); z = mod(x, 3); text = put(x, 8.); output; end; run;",
+    );
+    let pages = sas7bdat::Reader::open(store.get("/data/a.sas7bdat").unwrap().as_slice())
+        .unwrap()
+        .metadata()
+        .pages;
+    let change = |text: &str| reads_of_channel(&store, text, Channel::Output).1;
+    let datasets = |text: &str| {
+        change(&format!(
+            "proc datasets lib=d nolist; modify a; {text} quit;"
+        ))
+    };
+    // Headers, descriptions and the index file come in.
+    let few = pages / 2;
+    let three = datasets("index create x / unique; index create y; index create both=(z x);");
+    assert!(three < 4 * pages, "{three} of {pages} pages");
+    let one = change("proc sql; create index z on d.a(z); quit;");
+    assert!(
+        (pages - few..pages + few).contains(&one),
+        "{one} of {pages} pages"
+    );
+    let gone = change("proc sql; drop index y from d.a; quit;");
+    assert!(gone < few, "{gone} of {pages} pages");
+    let gone = datasets("index delete z;");
+    assert!(gone < few, "{gone} of {pages} pages");
 }
