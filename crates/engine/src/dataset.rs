@@ -11,5 +11,6 @@ pub mod input;
 pub(crate) mod locks;
 pub mod options;
 pub mod output;
+pub mod restriction;
 pub mod runs;
 mod selection;

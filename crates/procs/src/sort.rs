@@ -8,6 +8,7 @@ use engine::dataset::copy::RowCopy;
 use engine::dataset::input::{Field, Input};
 use engine::dataset::options::{DatasetOptions, rename_all, select, select_known};
 use engine::dataset::output::{Output, OutputPlan};
+use engine::dataset::restriction::Restriction;
 use engine::expr::Slot;
 use engine::failure::{Failure, Outcome};
 use engine::options::Options;
@@ -149,18 +150,10 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     let mut pairs = pairs(&kept, &layout);
     let (key, row_bytes) = key(statements, &input, &mut pairs, layout.row_bytes)?;
     let copy = RowCopy::new(&pairs);
-    let plan = SortPlan {
-        key,
-        row_bytes,
-        memory_bytes: statements.options.sort_memory(),
-        block_bytes: statements.options.ubufsize,
-        threads: if statements.options.threads {
-            world.threads()
-        } else {
-            1
-        },
-        unique: statements.no_duplicate_keys,
-    };
+    let renamed = rename(variables, &out_options, unknown, world)?;
+    let encoding = input.metadata().encoding;
+    let mut restriction = Restriction::of(world, out, &out_options, &renamed, encoding)?;
+    let plan = sort_plan(statements, key, row_bytes, world);
     let rows = input.metadata().rows;
     let expected = if input.is_filtered() {
         Expected::AtMost(rows)
@@ -174,13 +167,18 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     }
     let plan = output_plan(&out_options, input.metadata(), in_place);
     let read = input.finish(world)?;
-    let renamed = rename(variables, &out_options, unknown, world)?;
     let mut output = Output::create(world, member, &renamed, plan)?;
     let written_bytes = output.layout().row_bytes as usize;
     let mut rows = 0u64;
     let sorted = sorter.finish(world, |row, _| {
         rows += 1;
-        output.write_row(&row[..written_bytes])
+        let row = &row[..written_bytes];
+        if let Some(restriction) = &mut restriction
+            && !restriction.meets(row)?
+        {
+            return Ok(());
+        }
+        output.write_row(row)
     });
     match sorted {
         Ok(summary) => world.sort = Some(summary),
@@ -197,6 +195,21 @@ fn sort(statements: &Statements, world: &mut World) -> Outcome<()> {
     }
     output.finish(world)?;
     Ok(())
+}
+
+fn sort_plan(statements: &Statements, key: SortKey, row_bytes: u32, world: &World) -> SortPlan {
+    SortPlan {
+        key,
+        row_bytes,
+        memory_bytes: statements.options.sort_memory(),
+        block_bytes: statements.options.ubufsize,
+        threads: if statements.options.threads {
+            world.threads()
+        } else {
+            1
+        },
+        unique: statements.no_duplicate_keys,
+    }
 }
 
 /// What the output is made with: it keeps the input's label and encoding, in place its compression

@@ -7,6 +7,7 @@ use engine::dataset::copy::{RowCopy, store_number, store_text};
 use engine::dataset::input::Field;
 use engine::dataset::options::{DatasetOptions, Named, rename_all, select_known};
 use engine::dataset::output::{Output, OutputPlan};
+use engine::dataset::restriction::Restriction;
 use engine::expr::Slot;
 use engine::failure::Outcome;
 use engine::session::World;
@@ -16,6 +17,8 @@ use sas7bdat::{Encoding, Kind, Variable};
 /// A data set in the making; rows are filled in variable by variable.
 pub(crate) struct Table {
     output: Output,
+    /// WHERE=.
+    restriction: Option<Restriction>,
     /// Where each variable goes; `None` if it is dropped.
     slots: Vec<Option<Slot>>,
     row: Vec<u8>,
@@ -67,6 +70,7 @@ impl Table {
                 "The variable {name} in the DROP, KEEP, or RENAME list has never been referenced."
             ));
         }
+        let restriction = Restriction::of(world, dataset, &options, &written, encoding)?;
         let plan = OutputPlan {
             compress: options.compress,
             bufsize: options.bufsize,
@@ -91,7 +95,12 @@ impl Table {
             })
             .collect();
         let row = vec![0; layout.row_bytes as usize];
-        Ok(Self { output, slots, row })
+        Ok(Self {
+            output,
+            restriction,
+            slots,
+            row,
+        })
     }
 
     /// Sets a numeric variable of the row in progress.
@@ -125,6 +134,11 @@ impl Table {
 
     /// Writes the row; what is not set again stays for the next one.
     pub(crate) fn write(&mut self) -> Outcome<()> {
+        if let Some(restriction) = &mut self.restriction
+            && !restriction.meets(&self.row)?
+        {
+            return Ok(());
+        }
         self.output.write_row(&self.row)
     }
 

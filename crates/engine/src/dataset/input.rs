@@ -666,9 +666,9 @@ fn fields(metadata: &Metadata) -> Vec<Field> {
 }
 
 /// Names in a WHERE expression: the data set's variables, nothing else.
-struct Fields<'a> {
-    fields: &'a [Field],
-    dataset: &'a str,
+pub(super) struct Fields<'a> {
+    pub(super) fields: &'a [Field],
+    pub(super) dataset: &'a str,
 }
 
 impl Scope for Fields<'_> {

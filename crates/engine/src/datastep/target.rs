@@ -11,6 +11,7 @@ use sas7bdat::{Encoding, Variable};
 use super::pdv::{Pdv, PdvVariable};
 use crate::dataset::options::{DatasetOptions, rename_all, select, select_known};
 use crate::dataset::output::OutputPlan;
+use crate::dataset::restriction::refuse_ranges;
 use crate::expr::compile::{Compiler, Scope, Sites};
 use crate::expr::{Number, Slot};
 use crate::failure::{Failure, Outcome};
@@ -74,10 +75,7 @@ fn target(
 ) -> Outcome<Target> {
     let member = world.libraries.resolve(output)?;
     let options = DatasetOptions::read(output)?;
-    if options.firstobs.is_some() || options.obs.is_some() {
-        let message = "FIRSTOBS= and OBS= are not valid for output data sets.";
-        return Err(Failure::at(&output.span, message));
-    }
+    refuse_ranges(output, &options)?;
     let mut unknown = BTreeSet::new();
     choose(
         &mut written,

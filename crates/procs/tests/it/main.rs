@@ -22,6 +22,7 @@ mod means;
 mod members;
 mod models;
 mod oracle;
+mod outputs;
 mod printing;
 mod procedures;
 mod reads;

@@ -109,7 +109,8 @@ fn firstobs_gives_the_same_rows_however_they_are_stored() {
 fn index_create_reads_the_rows_for_new_indexes_only() {
     let (_, store) = clean(
         "options bufsize=4k;
-         data d.a; length text $40; do x = 1 to 3000; y = mod(x * 7, 100); z = mod(x, 3); text = put(x, 8.); output; end; run;",
+         data d.a; length text $40; do x = 1 to 3000; y = mod(x * 7, 100);
+           z = mod(x, 3); text = put(x, 8.); output; end; run;",
     );
     let pages = sas7bdat::Reader::open(store.get("/data/a.sas7bdat").unwrap().as_slice())
         .unwrap()

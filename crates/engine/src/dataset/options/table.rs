@@ -127,7 +127,7 @@ static OPTIONS: &[Entry] = &[
             }
             Ok(())
         },
-        Support::part("input; output of a DATA step", "output of procedures"),
+        EVERYWHERE,
     ),
     refused("ALTER"),
     refused("AUTHLIB"),
