@@ -1,4 +1,5 @@
-//! BY groups of a procedure: rows come in BY order, and a group ends where a value changes.
+//! BY groups of a procedure: rows come in BY order, and a group ends where a value changes as its
+//! variable's format shows it.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,9 +14,10 @@ use engine::sort::{KeyField, SortKey};
 use lang::ast::{ByList, DatasetRef, Expr, VariableList};
 use sas7bdat::{Encoding, Kind};
 
+use crate::levels::is_by_format;
 use crate::shown;
 use crate::table::Table;
-use crate::target::named_fields;
+use crate::target::{Attributes, named_fields};
 
 /// The BY variables of a step, and the group it is in.
 pub(crate) struct ByGroups {
@@ -27,6 +29,15 @@ pub(crate) struct ByGroups {
     formats: Arc<Formats>,
     /// First row of the group; empty before the first one.
     current: Vec<u8>,
+    /// Which fields are grouped as their formats show them.
+    by_format: Vec<usize>,
+    others: SortKey,
+    /// What the formats show of the group, once it was asked for.
+    shown: Option<Vec<String>>,
+    /// And of the row that begins the next one.
+    next: Option<Vec<String>>,
+    /// With formats, the last row of other values than the one before it.
+    last: Vec<u8>,
 }
 
 /// Opens the input of a procedure with WHERE and BY; read again, it gives the same rows in the same
@@ -63,8 +74,13 @@ fn by_index(input: &mut Input, list: Option<&ByList>) -> Outcome<()> {
 }
 
 impl ByGroups {
-    /// The groups of `input` by `list`.
-    pub(crate) fn new(input: &Input, list: &ByList, world: &World) -> Outcome<Self> {
+    /// The groups of `input` by `list`, with what the step's FORMAT and LABEL statements say.
+    pub(crate) fn new(
+        input: &Input,
+        list: &ByList,
+        attributes: &Attributes,
+        world: &World,
+    ) -> Outcome<Self> {
         let dataset = input.member().full_name();
         let mut fields: Vec<Field> = Vec::new();
         let mut keys = Vec::new();
@@ -84,7 +100,19 @@ impl ByGroups {
                 fields.push(field.clone());
             }
         }
+        attributes.apply(input, &mut fields, world)?;
+        let formatted = |field: &usize| is_by_format(&fields[*field].variable, &world.formats);
+        let (by_format, plain): (Vec<usize>, Vec<usize>) = (0..fields.len()).partition(formatted);
+        let others = plain.iter().map(|field| KeyField {
+            slot: fields[*field].slot,
+            descending: false,
+        });
         Ok(Self {
+            others: SortKey::new(others.collect()),
+            by_format,
+            shown: None,
+            next: None,
+            last: Vec::new(),
             fields,
             key: SortKey::new(keys),
             not_sorted: list.not_sorted,
@@ -108,21 +136,49 @@ impl ByGroups {
     /// True if `row` begins a group; what was collected so far belongs to the one before, if there
     /// was one. [`Self::enter`] goes on to it.
     #[inline]
-    pub(crate) fn begins(&self, row: &[u8]) -> Outcome<bool> {
+    pub(crate) fn begins(&mut self, row: &[u8]) -> Outcome<bool> {
         if self.current.is_empty() {
             return Ok(true);
         }
-        match self.key.compare(&self.current, row) {
+        let before = if self.by_format.is_empty() {
+            &self.current
+        } else {
+            &self.last
+        };
+        match self.key.compare(before, row) {
             Ordering::Equal => Ok(false),
             Ordering::Greater if !self.not_sorted => Err(Failure::world(format!(
                 "Data set {} is not sorted in ascending sequence. The current BY group has {} and \
                  the next BY group has {}.",
                 self.dataset,
-                self.text(&self.current),
+                self.text(before),
                 self.text(row)
             ))),
-            _ => Ok(true),
+            _ if self.by_format.is_empty() => Ok(true),
+            _ => Ok(!self.is_shown_alike(row)),
         }
+    }
+
+    /// True if a row of other values is of the group, as formats show it.
+    fn is_shown_alike(&mut self, row: &[u8]) -> bool {
+        if self.others.compare(&self.current, row) != Ordering::Equal {
+            return false;
+        }
+        let shown = |row: &[u8]| -> Vec<String> {
+            let fields = self.by_format.iter().map(|field| &self.fields[*field]);
+            fields.map(|field| self.value(field, row)).collect()
+        };
+        let these = shown(row);
+        if self.shown.is_none() {
+            self.shown = Some(shown(&self.current));
+        }
+        let alike = self.shown.as_ref() == Some(&these);
+        if alike {
+            row.clone_into(&mut self.last);
+        } else {
+            self.next = Some(these);
+        }
+        alike
     }
 
     /// Puts the group's values into the first variables of `table`.
@@ -137,8 +193,11 @@ impl ByGroups {
 
     /// Goes on to the group of `row`.
     pub(crate) fn enter(&mut self, row: &[u8]) {
-        self.current.clear();
-        self.current.extend_from_slice(row);
+        row.clone_into(&mut self.current);
+        if !self.by_format.is_empty() {
+            row.clone_into(&mut self.last);
+            self.shown = self.next.take();
+        }
     }
 
     /// `sex=F age=12`, of the group.
@@ -147,19 +206,17 @@ impl ByGroups {
     }
 
     fn text(&self, row: &[u8]) -> String {
-        let one = |field: &Field| {
-            let variable = &field.variable;
-            let value = match variable.kind {
-                Kind::Numeric => {
-                    shown::number(field.slot.number(row), &variable.format, &self.formats)
-                }
-                Kind::Character => {
-                    let bytes = field.slot.bytes(row);
-                    shown::text(bytes, &variable.format, &self.formats, self.encoding)
-                }
-            };
-            format!("{}={value}", variable.name)
-        };
+        let one = |field: &Field| format!("{}={}", field.variable.name, self.value(field, row));
         self.fields.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+
+    fn value(&self, field: &Field, row: &[u8]) -> String {
+        let format = &field.variable.format;
+        match field.variable.kind {
+            Kind::Numeric => shown::number(field.slot.number(row), format, &self.formats),
+            Kind::Character => {
+                shown::text(field.slot.bytes(row), format, &self.formats, self.encoding)
+            }
+        }
     }
 }

@@ -68,7 +68,7 @@ impl Procedure for Freq {
             statements.by.as_ref(),
         )?;
         let mut by = match &statements.by {
-            Some(list) => Some(ByGroups::new(&input, list, world)?),
+            Some(list) => Some(ByGroups::new(&input, list, &statements.attributes, world)?),
             None => None,
         };
         let weight = match &statements.weight {

@@ -64,7 +64,7 @@ impl Procedure for Glm {
         let mut input = open(&statements, world)?;
         let mut bound = Bound::new(&statements, model, &input, world)?;
         let mut by = match &statements.by {
-            Some(list) => Some(ByGroups::new(&input, list, world)?),
+            Some(list) => Some(ByGroups::new(&input, list, &statements.attributes, world)?),
             None => None,
         };
         let encoding = input.metadata().encoding;

@@ -15,7 +15,7 @@ use engine::dataset::input::Field;
 use engine::expr::evaluate::{order_key, trimmed};
 use engine::format;
 use engine::format::user::Formats;
-use sas7bdat::{Encoding, Format, Kind};
+use sas7bdat::{Encoding, Format, Kind, Variable};
 
 pub(crate) use self::recent::Recent;
 use crate::shown;
@@ -36,6 +36,25 @@ pub(crate) struct ClassVariable {
 /// So many bytes of what a format shows tell levels apart.
 const FORMATTED: usize = 200;
 
+/// Whether the variable has a format that may show different values alike.
+pub(crate) fn is_by_format(variable: &Variable, formats: &Formats) -> bool {
+    let format = &variable.format;
+    let name = format.name.to_ascii_uppercase();
+    match variable.kind {
+        // BEST and no format at all show different numbers differently, as far as they can.
+        Kind::Numeric => {
+            name != "BEST"
+                && *format != Format::default()
+                && format::number_with(0.0, format, formats).is_some()
+        }
+        Kind::Character => {
+            !name.is_empty()
+                && (format.width > 0 || formats.contains_key(&name))
+                && format::is_text_format(&name, formats)
+        }
+    }
+}
+
 enum Value<'a> {
     Number(f64),
     Text(&'a [u8]),
@@ -48,21 +67,7 @@ impl ClassVariable {
         missing: bool,
         formats: &Arc<Formats>,
     ) -> Self {
-        let format = &field.variable.format;
-        let name = format.name.to_ascii_uppercase();
-        let by_format = match field.variable.kind {
-            // BEST and no format at all show different numbers differently, as far as they can.
-            Kind::Numeric => {
-                name != "BEST"
-                    && *format != Format::default()
-                    && format::number_with(0.0, format, formats).is_some()
-            }
-            Kind::Character => {
-                !name.is_empty()
-                    && (format.width > 0 || formats.contains_key(&name))
-                    && format::is_text_format(&name, formats)
-            }
-        };
+        let by_format = is_by_format(&field.variable, formats);
         let bytes = match field.variable.kind {
             Kind::Numeric => 8,
             Kind::Character => field.variable.length as usize,

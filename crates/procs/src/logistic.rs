@@ -78,7 +78,7 @@ impl Procedure for Logistic {
         let mut input = open(&statements, world)?;
         let mut bound = Bound::new(self.0, &statements, model, &input, world)?;
         let mut by = match &statements.by {
-            Some(list) => Some(ByGroups::new(&input, list, world)?),
+            Some(list) => Some(ByGroups::new(&input, list, &statements.attributes, world)?),
             None => None,
         };
         let mut outputs = Outputs::create(&bound, &input, world)?;

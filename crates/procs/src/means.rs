@@ -151,7 +151,7 @@ impl Analysis {
     fn new(statements: &Statements, input: &Input, world: &World) -> Outcome<Self> {
         let by = statements.by.as_ref();
         let by = by
-            .map(|list| ByGroups::new(input, list, world))
+            .map(|list| ByGroups::new(input, list, &statements.attributes, world))
             .transpose()?;
         let classes = class_variables(statements, input, world)?;
         let number = |named: &Option<(String, Span)>| {

@@ -68,7 +68,7 @@ impl Procedure for Print {
             statements.by.as_ref(),
         )?;
         let mut by = match &statements.by {
-            Some(list) => Some(ByGroups::new(&input, list, world)?),
+            Some(list) => Some(ByGroups::new(&input, list, &statements.attributes, world)?),
             None => None,
         };
         let mut table = Columns::choose(&statements, &input, by.as_ref(), world)?;

@@ -24,7 +24,7 @@ use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::effects::classes::out_of_memory;
 use crate::linear::{Fit, Triangle};
 use crate::table::Table;
-use crate::target::numeric;
+use crate::target::{Attributes, numeric};
 
 /// PROC REG.
 pub(crate) struct Reg;
@@ -130,7 +130,7 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
         return Err(out_of_memory(design.fields.len(), "variables", limit));
     }
     let mut by = match &statements.by {
-        Some(list) => Some(ByGroups::new(&input, list, world)?),
+        Some(list) => Some(ByGroups::new(&input, list, &Attributes::default(), world)?),
         None => None,
     };
     let mut estimates = match &statements.outest {

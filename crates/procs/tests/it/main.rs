@@ -3,6 +3,7 @@
 
 mod attributes;
 mod blocks;
+mod bygroups;
 mod combining;
 mod compat;
 mod datastep;
