@@ -194,6 +194,7 @@ impl General {
             Gives::Number => 8,
             Gives::SameLength => first(),
             Gives::LengthOf(index) => arguments.get(index).and_then(text_length).unwrap_or(200),
+            Gives::Longest => arguments.iter().filter_map(text_length).max().unwrap_or(1),
             Gives::Length(length) => length,
             Gives::Format => {
                 let width = |format: &Format| match format.width {

@@ -184,7 +184,7 @@ impl Frame {
         self.coalesce(expr, &world.formats)
     }
 
-    /// COALESCE of texts is COALESCEC.
+    /// COALESCE of texts is as long as the longest of them; COALESCEC always has 200 bytes.
     fn coalesce(&mut self, expr: &mut Expr, formats: &Formats) -> Outcome<()> {
         let ExprKind::Call(name, arguments) = &mut expr.kind else {
             return Ok(());
@@ -196,7 +196,7 @@ impl Frame {
             if matches!(self.value(&first, formats)?, Value::Text(_))
                 && let ExprKind::Call(name, _) = &mut expr.kind
             {
-                "COALESCEC".clone_into(name);
+                "COALESCE C".clone_into(name);
             }
         }
         Ok(())

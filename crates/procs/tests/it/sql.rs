@@ -856,3 +856,22 @@ proptest! {
         prop_assert!(log.contains("proc sql;"), "{}", log);
     }
 }
+
+#[test]
+fn coalesce_of_texts_is_as_long_as_the_longest() {
+    let (_, store) = clean(
+        "data l; length k $3 v 8; k = 'abc'; v = 1; output; k = ' '; v = 2; output; run;
+         data r; length k $7; k = 'longer'; v = 2; output; k = 'other'; v = 3; output; run;
+         proc sql; create table d.out as
+           select coalesce(l.k, r.k) as k, coalesce(l.k, 'x') as three, coalescec(l.k, r.k) as c
+           from l full join r on l.v = r.v order by k; quit;",
+    );
+    assert_eq!(
+        rows(&store, "/data/out.sas7bdat"),
+        ["abc abc abc", "longer x longer", "other x other"]
+    );
+    let bytes = store.get("/data/out.sas7bdat").unwrap();
+    let reader = sas7bdat::Reader::open(bytes.as_slice()).unwrap();
+    let lengths = reader.metadata().variables.iter().map(|one| one.length);
+    assert_eq!(lengths.collect::<Vec<_>>(), [7, 3, 200]);
+}

@@ -41,11 +41,9 @@ pub(super) const TABLE: &[Entry] = &[
         let same = |index: &usize| trimmed(&call.text(*index)) == trimmed(&wanted);
         Result::Number((1..call.count()).find(same).unwrap_or(0) as f64)
     }),
-    general("COALESCEC", "c*", Gives::Length(200), |call| {
-        let texts = (0..call.count()).map(|index| call.text(index));
-        let found = texts.into_iter().find(|text| !trimmed(text).is_empty());
-        Result::Text(found.map_or_else(Vec::new, std::borrow::Cow::into_owned))
-    }),
+    general("COALESCEC", "c*", Gives::Length(200), first_text),
+    // COALESCE of SQL, for texts.
+    general("COALESCE C", "c*", Gives::Longest, first_text),
     general("CONSTANT", "c?n", Gives::Number, |call| {
         let name = String::from_utf8_lossy(&call.text(0))
             .trim()
@@ -91,6 +89,13 @@ pub(super) const TABLE: &[Entry] = &[
         )))
     }),
 ];
+
+/// The first argument that is not blank.
+fn first_text(call: &mut Call<'_, '_>) -> Result {
+    let texts = (0..call.count()).map(|index| call.text(index));
+    let found = texts.into_iter().find(|text| !trimmed(text).is_empty());
+    Result::Text(found.map_or_else(Vec::new, std::borrow::Cow::into_owned))
+}
 
 /// The argument that IFN and IFC choose.
 fn choice(call: &Call<'_, '_>) -> usize {

@@ -35,6 +35,8 @@ pub enum Gives {
     SameLength,
     /// Text as long as the argument at this index.
     LengthOf(usize),
+    /// Text as long as the longest argument.
+    Longest,
     /// Text of up to so many bytes.
     Length(u32),
     /// Text as wide as the format.
