@@ -115,11 +115,33 @@ impl Procedure for Means {
 /// The statements, of which something comes.
 fn statements(step: &ProcStep, world: &mut World, name: &'static str) -> Outcome<Statements> {
     let statements = parse(step, world, name)?;
+    if statements.counts {
+        no_statistics(&statements, step)?;
+    }
     if !statements.printed && statements.outputs.is_empty() {
         let message = "Neither the PRINT option nor a valid output statement has been given";
         return Err(Failure::at(&step.span, message));
     }
     Ok(statements)
+}
+
+/// Without a VAR statement PROC SUMMARY counts observations: there is nothing to have statistics of.
+fn no_statistics(statements: &Statements, step: &ProcStep) -> Outcome<()> {
+    let items = statements.outputs.iter().flat_map(|output| &output.items);
+    let asked = items
+        .map(|item| (item.wanted.keyword, &item.span))
+        .chain(statements.named.map(|wanted| (wanted.keyword, &step.span)))
+        .next();
+    match asked {
+        None => Ok(()),
+        Some((keyword, span)) => Err(Failure::at(
+            span,
+            format!(
+                "PROC SUMMARY without a VAR statement only counts observations: name the variables of \
+                 {keyword} in a VAR statement"
+            ),
+        )),
+    }
 }
 
 /// A step bound to its input.
@@ -165,6 +187,8 @@ impl Analysis {
         let freq = number(&statements.freq).transpose()?;
         let mut fields = match &statements.variables {
             Some(lists) => named_fields(input, lists)?,
+            // PROC SUMMARY counts observations then.
+            None if statements.counts => Vec::new(),
             None => others(input, by.as_ref(), &classes, &[&weight, &freq]),
         };
         statements.attributes.apply(input, &mut fields, world)?;

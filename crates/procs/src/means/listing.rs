@@ -105,6 +105,9 @@ impl Printed<'_> {
     fn columns(&self, mask: u64, groups: &Groups) -> Vec<Column> {
         let order = groups.in_order();
         let mut columns = self.class_columns(mask, groups, &order);
+        if self.analysis.is_empty() {
+            return columns;
+        }
         if self.analysis.len() > 1 {
             let mut names = Column::new("Variable", false);
             let mut labels = Column::new("Label", false);
@@ -141,7 +144,8 @@ impl Printed<'_> {
 
     /// Class values and `N Obs`, each on the first line of its group.
     fn class_columns(&self, mask: u64, groups: &Groups, order: &[usize]) -> Vec<Column> {
-        if self.classes.variables.is_empty() {
+        // Without analysis variables observations are all that is counted.
+        if self.classes.variables.is_empty() && !self.analysis.is_empty() {
             return Vec::new();
         }
         let blanks = self.analysis.len().max(1) - 1;

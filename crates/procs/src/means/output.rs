@@ -88,7 +88,9 @@ impl OutputTable {
             Variable::numeric("_TYPE_")
         });
         variables.push(Variable::numeric("_FREQ_"));
-        let columns = if statement.items.is_empty() {
+        let columns = if statement.items.is_empty() && analysis.is_empty() {
+            Columns::Named(Vec::new())
+        } else if statement.items.is_empty() {
             variables.push(Variable::character("_STAT_", 8));
             variables.extend(analysis.iter().map(|field| field.variable.clone()));
             Columns::Rows(

@@ -30,6 +30,10 @@ pub(super) struct Statements {
     pub(super) types: Option<Types>,
     pub(super) outputs: Vec<OutputStatement>,
     pub(super) attributes: Attributes,
+    /// PROC SUMMARY without VAR: observations are counted.
+    pub(super) counts: bool,
+    /// The first statistic of the PROC statement.
+    pub(super) named: Option<Wanted>,
 }
 
 /// A CLASS statement.
@@ -90,6 +94,8 @@ pub(super) fn parse(step: &ProcStep, world: &mut World, name: &'static str) -> O
         types: None,
         outputs: Vec::new(),
         attributes: Attributes::default(),
+        counts: false,
+        named: None,
     };
     let data = options(step, &mut parsed, name)?;
     parsed.data = input_or_last(data, world, &step.span)?;
@@ -98,6 +104,8 @@ pub(super) fn parse(step: &ProcStep, world: &mut World, name: &'static str) -> O
         parsed.statement(&mut cursor, world, name)?;
         cursor.expect_end()?;
     }
+    parsed.counts = name == "SUMMARY" && parsed.variables.is_none();
+    parsed.named = parsed.wanted.first().copied();
     if parsed.wanted.is_empty() {
         parsed.wanted = Wanted::usual();
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sas7bdat::Reader;
 
-use crate::harness::{clean, rows, run_on, store, variables};
+use crate::harness::{clean, fails, rows, run_on, store, variables};
 
 /// Twelve rows: `g` is a, b or blank, `k` 1 or 2, `x` 1 to 12 with two missing, `w` 1, 2, 3 in turn.
 const MAKE: &str = "data d.a; length g $1;
@@ -39,6 +39,56 @@ fn the_usual_statistics_are_printed() {
             "-------------------------------------------------------------------",
         ]
     );
+}
+
+#[test]
+fn summary_without_variables_counts_observations() {
+    let (ran, store) = clean(&format!(
+        "{MAKE} proc summary data=d.a print; class g; output out=d.o; run;
+         proc summary data=d.a; by k notsorted; freq w; output out=d.by(drop=_type_); run;
+         proc summary data=d.a print; run;"
+    ));
+    assert_eq!(
+        variables(&store, "/data/o.sas7bdat"),
+        ["g", "_TYPE_", "_FREQ_"]
+    );
+    assert_eq!(
+        rows(&store, "/data/o.sas7bdat"),
+        [" 0 11", "a 1 5", "b 1 6"]
+    );
+    assert_eq!(rows(&store, "/data/by.sas7bdat"), ["1 6", "2 9", "1 7"]);
+    let counted = [
+        "N", "g    Obs", "--------", "a      5", "b      6", "--------",
+    ];
+    assert_eq!(lines(&ran.listing)[2..8], counted, "{}", ran.listing);
+    assert_eq!(lines(&ran.listing)[10..], ["N", "Obs", "---", "12", "---"]);
+}
+
+/// MEANS does so where there are no numbers.
+#[test]
+fn means_of_texts_counts_observations() {
+    let (ran, store) = clean(&format!(
+        "{MAKE} proc means data=d.a(keep=g); class g; output out=d.o; run;"
+    ));
+    assert_eq!(
+        rows(&store, "/data/o.sas7bdat"),
+        [" 0 11", "a 1 5", "b 1 6"]
+    );
+    let counted = [
+        "N", "g    Obs", "--------", "a      5", "b      6", "--------",
+    ];
+    assert_eq!(lines(&ran.listing)[2..], counted, "{}", ran.listing);
+}
+
+#[test]
+fn statistics_of_summary_need_variables() {
+    for (options, output) in [("", "n=n"), ("", "mean(x)=m"), ("mean", "")] {
+        let program =
+            format!("{MAKE} proc summary data=d.a {options}; class g; output out=o {output}; run;");
+        let message =
+            "ERROR: PROC SUMMARY without a VAR statement only counts observations: name the";
+        fails(&program, message);
+    }
 }
 
 #[test]
