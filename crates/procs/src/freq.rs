@@ -15,7 +15,7 @@ use engine::session::World;
 use lang::ast::{ProcStep, VariableList};
 use sas7bdat::{Kind, Variable, missing};
 
-use self::counts::{Counts, Crossed};
+use self::counts::{Cell, Counts, Crossed, counted};
 use self::output::Output;
 use self::statements::{Options, Statements, Tables, parse};
 use crate::by::{ByGroups, open_by};
@@ -165,12 +165,18 @@ fn bind<'a>(
             _ => None,
         };
         let missing = tables.options.missing;
-        let classes = fields
-            .into_iter()
-            .map(|field| ClassVariable::new(field, false, missing, &world.formats))
-            .collect();
+        let classes = |missing| {
+            let fields = fields.iter().cloned();
+            let each =
+                fields.map(|field| ClassVariable::new(field, false, missing, &world.formats));
+            Classes::new(each.collect())
+        };
+        let mut counts = Counts::new(classes(missing), world.options.summary_memory());
+        if out.is_some() && !missing {
+            counts.keep_left_out(classes(true));
+        }
         requests.push(Request {
-            counts: Counts::new(Classes::new(classes), world.options.summary_memory()),
+            counts,
             options: &tables.options,
             out,
             tests: None,
@@ -331,8 +337,8 @@ impl Request<'_> {
         if let Some(by) = by {
             by.copy(table);
         }
-        let (cells, negative) = (self.counts.in_order(), self.counts.negative);
-        let total: f64 = cells.iter().map(|(_, count)| count).sum();
+        let (cells, negative) = (self.counts.with_left_out(), self.counts.negative);
+        let total: f64 = counted(&cells).iter().map(|(_, count)| count).sum();
         let variables = &self.counts.classes.variables;
         let parts = self.counts.classes.parts();
         let strata = variables.len().saturating_sub(2);
@@ -340,12 +346,17 @@ impl Request<'_> {
         while begin < cells.len() {
             // One two-way table after the other: the percentages of rows and columns are of these.
             let head = parts.get(strata).map_or(0, |part| part.start);
-            let same = |cell: &&(&[u8], f64)| cell.0[..head] == cells[begin].0[..head];
+            let same = |cell: &&Cell<'_>| cell.key[..head] == cells[begin].key[..head];
             let count = cells[begin..].iter().take_while(same).count();
             let stratum = &cells[begin..begin + count];
             let crossed = (variables.len() > 1)
-                .then(|| Crossed::new(stratum, &parts[strata], &parts[strata + 1]));
-            for (key, count) in stratum {
+                .then(|| Crossed::new(&counted(stratum), &parts[strata], &parts[strata + 1]));
+            for Cell {
+                key,
+                count,
+                left_out,
+            } in stratum
+            {
                 for (index, (variable, part)) in variables.iter().zip(&parts).enumerate() {
                     let column = self.by_count + index;
                     match variable.field.variable.kind {
@@ -360,7 +371,7 @@ impl Request<'_> {
                 };
                 next(*count);
                 let share = |whole: f64| {
-                    if negative {
+                    if negative || *left_out {
                         f64::NAN
                     } else {
                         100.0 * count / whole

@@ -153,6 +153,15 @@ impl ClassVariable {
         true
     }
 
+    /// Whether a part of a key is a missing value and no level.
+    fn leaves_out(&self, part: &[u8]) -> bool {
+        let is_missing = || match self.field.variable.kind {
+            Kind::Numeric => self.number(part).is_nan(),
+            Kind::Character => self.text(part).iter().all(|byte| *byte == b' '),
+        };
+        !self.missing && is_missing()
+    }
+
     /// The number of a part of a key.
     pub(crate) fn number(&self, part: &[u8]) -> f64 {
         let mut bytes: [u8; 8] = part.try_into().expect("numbers have eight bytes");
@@ -245,7 +254,7 @@ impl Classes {
     }
 
     /// Gives every value in `keys` the lowest one that its format shows alike, so that equal levels
-    /// are equal parts of keys.
+    /// are equal parts of keys. Missing values stay what they are where they are no level.
     pub(crate) fn unify(&self, keys: &mut [u8]) {
         let bytes = self.key_bytes();
         for (variable, part) in self.variables.iter().zip(self.parts()) {
@@ -255,6 +264,9 @@ impl Classes {
             let mut lowest: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
             for key in keys.chunks_exact(bytes) {
                 let value = &key[part.clone()];
+                if variable.leaves_out(value) {
+                    continue;
+                }
                 let known = lowest
                     .entry(variable.level(value))
                     .or_insert_with(|| value.to_vec());
@@ -264,7 +276,9 @@ impl Classes {
             }
             for key in keys.chunks_exact_mut(bytes) {
                 let value = &mut key[part.clone()];
-                value.copy_from_slice(&lowest[&variable.level(value)]);
+                if !variable.leaves_out(value) {
+                    value.copy_from_slice(&lowest[&variable.level(value)]);
+                }
             }
         }
     }

@@ -12,6 +12,8 @@ pub(super) struct Counts {
     cells: Vec<f64>,
     /// What was left out for a missing value.
     pub(super) missing: f64,
+    /// Its cells, if they are wanted.
+    left_out: Option<Box<Counts>>,
     /// Some weight was negative: there are neither percentages nor statistics.
     pub(super) negative: bool,
     limit: u64,
@@ -25,9 +27,15 @@ impl Counts {
             keys: Vec::new(),
             cells: Vec::new(),
             missing: 0.0,
+            left_out: None,
             negative: false,
             limit,
         }
+    }
+
+    /// Keeps the cells of what is left out, too; `classes` are the same with missing values.
+    pub(super) fn keep_left_out(&mut self, classes: Classes) {
+        self.left_out = Some(Box::new(Self::new(classes, self.limit)));
     }
 
     /// Forgets the counts.
@@ -37,6 +45,9 @@ impl Counts {
         self.cells.clear();
         self.missing = 0.0;
         self.negative = false;
+        if let Some(left_out) = &mut self.left_out {
+            left_out.clear();
+        }
     }
 
     /// Counts a row.
@@ -45,7 +56,10 @@ impl Counts {
         self.negative |= weight < 0.0;
         let Some((key, told)) = self.classes.key(row) else {
             self.missing += weight;
-            return Ok(());
+            return match &mut self.left_out {
+                Some(left_out) => left_out.add(row, weight),
+                None => Ok(()),
+            };
         };
         let cell = self.levels.number(told);
         if cell == self.cells.len() {
@@ -73,7 +87,32 @@ impl Counts {
 
     /// Makes equal levels equal parts of keys; to be called once all rows are counted.
     pub(super) fn unify(&mut self) {
+        let Some(left_out) = &mut self.left_out else {
+            return self.classes.unify(&mut self.keys);
+        };
+        let counted = self.keys.len();
+        self.keys.append(&mut left_out.keys);
         self.classes.unify(&mut self.keys);
+        left_out.keys = self.keys.split_off(counted);
+    }
+
+    /// All cells and those that were left out, in the order of their values.
+    pub(super) fn with_left_out(&self) -> Vec<Cell<'_>> {
+        let cell = |left_out| {
+            move |(key, count)| Cell {
+                key,
+                count,
+                left_out,
+            }
+        };
+        let counted = self.in_order().into_iter().map(cell(false));
+        let Some(left_out) = &self.left_out else {
+            return counted.collect();
+        };
+        let left_out = left_out.in_order().into_iter().map(cell(true));
+        let mut cells: Vec<Cell<'_>> = counted.chain(left_out).collect();
+        cells.sort_by(|left, right| left.key.cmp(right.key));
+        cells
     }
 
     /// All cells, in the order of their values: key and count.
@@ -87,6 +126,20 @@ impl Counts {
         cells.sort_by(|left, right| left.0.cmp(right.0));
         cells
     }
+}
+
+/// A combination of values and how often it occurs.
+pub(super) struct Cell<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) count: f64,
+    /// One of them is missing.
+    pub(super) left_out: bool,
+}
+
+/// Those that were counted: key and count.
+pub(super) fn counted<'a>(cells: &[Cell<'a>]) -> Vec<(&'a [u8], f64)> {
+    let counted = cells.iter().filter(|cell| !cell.left_out);
+    counted.map(|cell| (cell.key, cell.count)).collect()
 }
 
 /// A two-way table: rows and columns by their parts of the key, and the counts.

@@ -84,7 +84,12 @@ fn out_has_counts_and_percentages() {
         [2.0, 9.0, 9.0 / 66.0, 9.0 / 30.0, 9.0 / 15.0],
         [2.0, 21.0, 21.0 / 66.0, 21.0 / 30.0, 21.0 / 51.0],
     ];
-    for (row, wanted) in rows(&store, "/data/c.sas7bdat").iter().zip(wanted) {
+    let found = rows(&store, "/data/c.sas7bdat");
+    let (left_out, found): (Vec<&String>, Vec<&String>) =
+        found.iter().partition(|row| row.starts_with("1  "));
+    assert_eq!(left_out, ["1  12 . . ."]);
+    assert_eq!(found.len(), 4);
+    for (row, wanted) in found.into_iter().zip(wanted) {
         let found: Vec<f64> = row
             .split(' ')
             .filter_map(|word| word.parse().ok())
@@ -227,7 +232,10 @@ fn negative_weights_leave_counts_alone() {
             "Frequency Missing = 12",
         ]
     );
-    assert_eq!(rows(&store, "/data/c.sas7bdat")[0], "x 1 -16 . . .");
+    assert_eq!(
+        rows(&store, "/data/c.sas7bdat")[..2],
+        [" 1 12 . . .", "x 1 -16 . . ."]
+    );
     assert!(store.get("/data/t.sas7bdat").is_none());
     for text in [
         "NOTE: Percentages and statistics are not computed for a*b, since some weights are negative.",
@@ -270,7 +278,7 @@ fn by_groups_come_one_by_one() {
         found[0].starts_with("1 x 5 83.3") && found[1].starts_with("1 y 1 16.6"),
         "{found:?}"
     );
-    assert_eq!(found[2], "2 y 5 100");
+    assert_eq!(found[2..], ["2  1 .", "2 y 5 100"]);
     assert!(ran.listing.contains("---------- s=2 ----------"));
 }
 
@@ -314,5 +322,61 @@ brown fair 90 brown red 47 brown medium 94 brown dark 94 brown black 16
     assert_eq!(
         rows(&store, "/data/tests.sas7bdat"),
         ["762 20.9248 8 0.0073 25.9733 8 0.0011 0.1657"]
+    );
+}
+
+/// Rows with a missing value count in OUT=, without percentages, and nowhere else.
+#[test]
+fn out_has_rows_of_missing_values() {
+    let made = "data d.a; length b $1; do a = 1, 2, ., 2, 1, .a; do i = 1 to 2;
+          b = 'x'; if i = 2 and a ne 1 then b = ' '; w = 1; output; end; end; run;";
+    let out = |step: &str| {
+        let (ran, store) = clean(&format!("{made} {step}"));
+        (rows(&store, "/data/o.sas7bdat"), ran.listing)
+    };
+    let (one, listing) = out("proc freq data=d.a; tables a / out=d.o; run;");
+    assert_eq!(one, [". 2 .", ".A 2 .", "1 4 50", "2 4 50"]);
+    assert!(listing.contains("Frequency Missing = 4"), "{listing}");
+    let (text, _) = out("proc freq data=d.a noprint; tables b / out=d.o; run;");
+    assert_eq!(text, [" 4 .", "x 8 100"]);
+    let (two, _) = out("proc freq data=d.a noprint; tables a*b / out=d.o outpct; weight w; run;");
+    assert_eq!(
+        two,
+        [
+            ".  1 . . .",
+            ". x 1 . . .",
+            ".A  1 . . .",
+            ".A x 1 . . .",
+            "1 x 4 66.66666666666667 100 66.66666666666667",
+            "2  2 . . .",
+            "2 x 2 33.333333333333336 100 33.333333333333336",
+        ]
+    );
+    let (three, _) = out("proc freq data=d.a noprint; tables b*w*a / out=d.o; run;");
+    assert_eq!(three.len(), 7);
+    assert_eq!(three[6], "x 1 2 2 33.333333333333336");
+    let (missing, _) = out("proc freq data=d.a noprint; tables b / out=d.o missing; run;");
+    assert_eq!(missing, [" 4 33.333333333333336", "x 8 66.66666666666667"]);
+    let (by, _) = out("proc freq data=d.a noprint; by w; tables a / out=d.o; where a < 1; run;");
+    assert_eq!(by, ["1 . 2 .", "1 .A 2 ."]);
+}
+
+/// The lowest value stands for a level, in rows of missing values too.
+#[test]
+fn rows_of_missing_values_are_grouped_by_formats() {
+    let (_, store) = clean(
+        "proc format; value all 1-5 = 'low' 6-9 = 'high' other = 'none'; run;
+         data a; do a = 3, 7; do b = ., 1; output; end; end; a = 2; b = 4; output; a = .; output; run;
+         proc freq data=a noprint; tables a*b / out=d.o; format a b all.; run;",
+    );
+    assert_eq!(
+        rows(&store, "/data/o.sas7bdat"),
+        [
+            ". 1 1 .",
+            "2 . 1 .",
+            "2 1 2 66.66666666666667",
+            "7 . 1 .",
+            "7 1 1 33.333333333333336"
+        ]
     );
 }
