@@ -9,6 +9,7 @@ use base::meter::WallClock;
 
 use crate::accounting::StepUsage;
 use crate::datetime;
+use crate::failure::{Failure, FailureLine};
 
 /// What the log has said so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -140,6 +141,17 @@ impl Log {
             Severity::Note => self.note(&diagnostic.message),
             Severity::Warning => self.warning(&diagnostic.message),
             Severity::Error => self.error(&diagnostic.message),
+        }
+    }
+
+    /// The lines of a failure.
+    pub fn tell(&mut self, failure: &Failure) {
+        for line in &failure.lines {
+            match line {
+                FailureLine::Program(diagnostic) => self.diagnostic(diagnostic),
+                FailureLine::World(text) => self.error(text),
+                FailureLine::Detail(text) => self.line(text),
+            }
         }
     }
 

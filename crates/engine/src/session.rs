@@ -21,7 +21,7 @@ use lang::{Macros, SourceLine, Trace};
 use crate::accounting::{Account, RowHashes, StepSummary};
 use crate::dataset::locks::Locks;
 use crate::datastep;
-use crate::failure::{Failure, FailureLine, Outcome, placed};
+use crate::failure::{Failure, Outcome, placed};
 use crate::library::{Libraries, Library};
 use crate::listing::Listing;
 use crate::log::{Counts, Log, Timing};
@@ -461,19 +461,8 @@ impl Session {
     }
 
     fn failed(&mut self, failure: &Failure, stopped: &str) {
-        self.tell(failure);
+        self.world.log.tell(failure);
         self.world.note(stopped);
-    }
-
-    /// The lines of a failure.
-    fn tell(&mut self, failure: &Failure) {
-        for line in &failure.lines {
-            match line {
-                FailureLine::Program(diagnostic) => self.world.log.diagnostic(diagnostic),
-                FailureLine::World(text) => self.world.log.error(text),
-                FailureLine::Detail(text) => self.world.log.line(text),
-            }
-        }
     }
 
     fn global(&mut self, global: &Global) {

@@ -73,6 +73,24 @@ fn by_index(input: &mut Input, list: Option<&ByList>) -> Outcome<()> {
     input.order_by(&names)
 }
 
+/// A failure of a BY group is told, and the step goes on with the next group; without BY it ends the
+/// step.
+pub(crate) fn of_group_only(
+    failure: Failure,
+    by: Option<&ByGroups>,
+    world: &mut World,
+) -> Outcome<()> {
+    let Some(by) = by else {
+        return Err(failure);
+    };
+    world.log.tell(&failure);
+    let group = by.heading();
+    world.note(&format!(
+        "The above message was for the following BY group:\n{group}"
+    ));
+    Ok(())
+}
+
 impl ByGroups {
     /// The groups of `input` by `list`, with what the step's FORMAT and LABEL statements say.
     pub(crate) fn new(

@@ -27,7 +27,7 @@ use self::output::Outputs;
 use self::selection::{Chosen, Step, select};
 use self::share::{Counts, Group, Share};
 use self::statements::{Method, Model, Statements, parse};
-use crate::by::{ByGroups, open_by};
+use crate::by::{ByGroups, of_group_only, open_by};
 use crate::effects::classes::{self, ClassData, Coding, Ordered, out_of_memory};
 use crate::effects::design::{Design, EffectColumns};
 use crate::effects::{Effect, Effects};
@@ -63,7 +63,7 @@ impl Procedure for Logistic {
                   not hold them",
             no: "events/trials, LINK= but LOGIT, SCORE, ODDSRATIO, CONTRAST, TEST, UNITS, EXACT, \
                   STRATA, LACKFIT, CTABLE, OUTROC=, RSQUARE, CLODDS=, PREDPROBS=, OUTEST= with both BY \
-                  and CLASS, NOINT of an ordinal response",
+                  and CLASS or of BY groups with different responses, NOINT of an ordinal response",
         }
     }
 
@@ -290,7 +290,15 @@ impl<'a> Bound<'a> {
             classes,
         } = group;
         (self.response, self.classes) = (response, classes);
-        let analysis = self.analyse(&observations, &counts)?;
+        let levels = match self.levels(&counts) {
+            Ok(levels) => levels,
+            Err(failure) => {
+                of_group_only(failure, by, world)?;
+                observations.remove(world)?;
+                return outputs.unfitted(counts.rows);
+            }
+        };
+        let analysis = self.analyse(&observations, &counts, levels)?;
         observations.remove(world)?;
         listing::notes(world, self, &analysis);
         if self.statements.printed {
@@ -363,16 +371,32 @@ impl<'a> Bound<'a> {
         Ok((design, intercepts))
     }
 
-    fn analyse(&self, observations: &Observations, counts: &Counts) -> Outcome<Analysis> {
+    /// The levels of the response and the class variables; it depends on the rows whether they will do.
+    fn levels(&self, counts: &Counts) -> Outcome<(Ordered, Vec<Ordered>)> {
         if counts.used == 0.0 {
             let message = "No valid observations due to at least one missing value.";
             return Err(Failure::world(message));
         }
         let responses = self.responses()?;
-        let high = self.name == "HPLOGISTIC";
-        let coding = if high { Coding::Glm } else { Coding::Effect };
-        let ordered = self.classes.ordered(coding, self.encoding);
-        let classes = ordered.map_err(Failure::world)?;
+        let coding = if self.is_high() {
+            Coding::Glm
+        } else {
+            Coding::Effect
+        };
+        let classes = self.classes.ordered(coding, self.encoding);
+        Ok((responses, classes.map_err(Failure::world)?))
+    }
+
+    fn is_high(&self) -> bool {
+        self.name == "HPLOGISTIC"
+    }
+
+    fn analyse(
+        &self,
+        observations: &Observations,
+        counts: &Counts,
+        (responses, classes): (Ordered, Vec<Ordered>),
+    ) -> Outcome<Analysis> {
         let count = responses.labels.len();
         let (design, intercepts) = self.design(&classes, count)?;
         let mut places = vec![0; count];
@@ -403,7 +427,7 @@ impl<'a> Bound<'a> {
         let cuts: Vec<usize> = (0..intercepts).collect();
         let score = fit::score(&first, design.columns, &cuts, &slopes);
         let wanted = self.statements.printed && !slopes.is_empty();
-        let bins = if wanted && !high {
+        let bins = if wanted && !self.is_high() {
             problem.sums(&fitted.beta, &active, true)?.bins
         } else {
             Vec::new()

@@ -19,7 +19,7 @@ use self::group::Group;
 use self::output::Outputs;
 use self::selection::Step;
 use self::statements::{Model, Statements, parse};
-use crate::by::{ByGroups, open_by};
+use crate::by::{ByGroups, of_group_only, open_by};
 use crate::distribution::{f_probability, t_probability, t_quantile};
 use crate::effects::classes::out_of_memory;
 use crate::linear::{Fit, Triangle};
@@ -156,7 +156,9 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
     let done = design.pass(&mut input, by.as_mut(), threads, |by, group| {
         let results = design.results(group);
         if results.is_empty() {
-            nothing_to_fit(by, world)?;
+            // No row has all values: with BY the next group may have some.
+            let failure = Failure::world("No valid observations are found.");
+            of_group_only(failure, by, world)?;
         }
         if statements.printed {
             if let Some(by) = by {
@@ -189,20 +191,6 @@ fn regress(statements: &Statements, world: &mut World) -> Outcome<()> {
         estimates.table.finish(world)?;
     }
     outputs.finish(world)
-}
-
-/// No row has all values: with BY the next group may have some.
-fn nothing_to_fit(by: Option<&ByGroups>, world: &mut World) -> Outcome<()> {
-    let message = "No valid observations are found.";
-    let Some(by) = by else {
-        return Err(Failure::world(message));
-    };
-    world.log.error(message);
-    let group = by.heading();
-    world.note(&format!(
-        "The above message was for the following BY group:\n{group}"
-    ));
-    Ok(())
 }
 
 fn open(statements: &Statements, world: &mut World) -> Outcome<Input> {

@@ -52,7 +52,7 @@ impl Session {
             }
             Err((code, failure)) => {
                 if !quiet {
-                    self.tell(&failure);
+                    self.world.log.tell(&failure);
                     self.abend();
                 }
                 code

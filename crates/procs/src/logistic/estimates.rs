@@ -13,6 +13,8 @@ use crate::table::Table;
 #[derive(Default)]
 pub(super) struct Estimates {
     made: Option<(Table, usize)>,
+    /// Its parameters, which all BY groups must have.
+    names: Vec<String>,
 }
 
 /// A name of letters, digits and underscores, at most 32, that is not in use.
@@ -50,6 +52,8 @@ impl Estimates {
             let message = "OUTEST= with BY and CLASS is not implemented yet";
             return Err(Failure::at(&bound.model.span, message));
         }
+        let parameters = parameters(bound, analysis);
+        let names: Vec<String> = parameters.iter().map(|one| one.0.clone()).collect();
         if self.made.is_none() {
             let by_fields = by.map_or(&[][..], ByGroups::fields);
             let mut variables: Vec<Variable> = by_fields
@@ -65,9 +69,9 @@ impl Estimates {
             ] {
                 variables.push(Variable::character(name, length));
             }
-            for (wanted, label) in parameters(bound, analysis) {
-                let mut variable = Variable::numeric(name(&wanted, &variables));
-                variable.label = label;
+            for (wanted, label) in &parameters {
+                let mut variable = Variable::numeric(name(wanted, &variables));
+                variable.label.clone_from(label);
                 variables.push(variable);
             }
             let mut likelihood = Variable::numeric("_LNLIKE_");
@@ -76,10 +80,15 @@ impl Estimates {
             variables.push(Variable::character("_ESTTYPE_", 8));
             let table = Table::create(world, out, variables, "LOGISTIC", bound.encoding)?;
             self.made = Some((table, first));
+            self.names.clone_from(&names);
         }
         let Some((table, first)) = &mut self.made else {
             return Ok(());
         };
+        if self.names != names {
+            let message = "OUTEST= of BY groups with different responses is not implemented yet";
+            return Err(Failure::at(&bound.model.span, message));
+        }
         if let Some(by) = by {
             by.copy(table);
         }

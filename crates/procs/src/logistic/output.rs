@@ -25,7 +25,7 @@ struct Making {
     table: Table,
     copy: RowCopy,
     /// `_LEVEL_`, which HPLOGISTIC does not make.
-    level: Option<usize>,
+    level: Option<(usize, Kind)>,
     /// First of the statistics, and what they are.
     first: usize,
     statistics: Vec<Statistic>,
@@ -78,6 +78,20 @@ impl Outputs {
         Ok(())
     }
 
+    /// Writes the next `rows` rows, for which there is no model.
+    pub(super) fn unfitted(&mut self, rows: u64) -> Outcome<()> {
+        let Some(input) = &mut self.input else {
+            return Ok(());
+        };
+        for _ in 0..rows {
+            let Some(row) = input.next_row()? else { break };
+            for making in &mut self.tables {
+                making.write_unfitted(row)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn finish(self, world: &mut World) -> Outcome<()> {
         if let Some(input) = self.input {
             input.close_again()?;
@@ -106,7 +120,8 @@ impl Making {
         };
         let mut variables: Vec<Variable> =
             fields.iter().map(|field| field.variable.clone()).collect();
-        let level = (!high).then_some(variables.len());
+        let kind = bound.response_field.variable.kind;
+        let level = (!high).then_some((variables.len(), kind));
         if !high {
             let mut variable = bound.response_field.variable.clone();
             "_LEVEL_".clone_into(&mut variable.name);
@@ -141,6 +156,20 @@ impl Making {
                 .collect(),
             quantile: normal_quantile(1.0 - statement.alpha / 2.0),
         })
+    }
+
+    fn write_unfitted(&mut self, row: &[u8]) -> Outcome<()> {
+        self.table.copy(&self.copy, row);
+        for place in 0..self.statistics.len() {
+            self.table.number(self.first + place, missing::missing());
+        }
+        if let Some((level, kind)) = self.level {
+            match kind {
+                Kind::Numeric => self.table.number(level, missing::missing()),
+                Kind::Character => self.table.text(level, b""),
+            }
+        }
+        self.table.write()
     }
 
     /// One row for a binary response, otherwise one for every response but the last.
@@ -184,10 +213,10 @@ impl Making {
                 self.table
                     .number(self.first + place, missing::normalize(value));
             }
-            if let Some(level) = self.level {
+            if let Some((level, kind)) = self.level {
                 let variable = bound.response.variable(0);
                 let key = &analysis.responses.keys[cut];
-                match bound.response_field.variable.kind {
+                match kind {
                     Kind::Numeric => self.table.number(level, variable.number(key)),
                     Kind::Character => self.table.text(level, &variable.text(key)),
                 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::harness::{clean, rows, run_on, store, variables};
+use crate::harness::{clean, fails, rows, run_on, store, variables};
 use crate::oracle::{csv, digits, oracles, put};
 
 /// The listing with one blank between words.
@@ -316,4 +316,59 @@ fn what_is_not_there_is_refused_by_name() {
         assert_eq!(ran.exit, 2, "{program}: {}", ran.log);
         assert!(ran.log.contains(word), "{program}: {}", ran.log);
     }
+}
+
+/// One group has one response, one has no valid row, one lacks the event: the others are fitted.
+#[test]
+fn a_group_that_cannot_be_fitted_leaves_the_others_alone() {
+    let made = "data a; do g = 1 to 5; do i = 1 to 30; x = mod(i * i, 11); c = 'no ';
+        if mod(i * 7, 5) < 2 then c = 'yes'; if g = 2 then c = 'yes'; if g = 3 then x = .;
+        if g = 4 and c = 'yes' then c = 'may'; output; end; end; run;";
+    let store = store();
+    let ran = run_on(
+        Arc::new(store.clone()),
+        &format!(
+            "{made} proc logistic data=a outest=d.e; by g; model c(event='yes') = x; output out=d.o p=p; run;"
+        ),
+    );
+    assert_eq!(ran.exit, 2, "{}", ran.log);
+    for (error, group) in [
+        (
+            "All observations have the same response. No statistics are computed.",
+            "g=2",
+        ),
+        (
+            "No valid observations due to at least one missing value.",
+            "g=3",
+        ),
+        ("The EVENT= value yes is not a response", "g=4"),
+    ] {
+        let at = ran.log.find(&format!("ERROR: {error}")).expect(error);
+        let note = "NOTE: The above message was for the following BY group:";
+        let told = ran.log[at..].split_once(note).expect(note).1;
+        assert!(told.trim().starts_with(group), "{}", ran.log);
+    }
+    let estimated: Vec<String> = rows(&store, "/data/e.sas7bdat");
+    let groups: Vec<&str> = estimated.iter().filter_map(|row| row.get(..1)).collect();
+    assert_eq!(groups, ["1", "5"]);
+    let predicted = rows(&store, "/data/o.sas7bdat");
+    assert_eq!(predicted.len(), 150);
+    for row in predicted {
+        let fitted = row.starts_with('1') || row.starts_with('5');
+        assert_eq!(!row.ends_with(" ."), fitted, "{row}");
+    }
+    // Without BY there is nothing to go on with.
+    fails(
+        &format!("{made} proc logistic data=a; where g = 2; model c(event='yes') = x; run;"),
+        "ERROR: All observations have the same response. No statistics are computed.",
+    );
+}
+
+#[test]
+fn estimates_of_groups_with_other_responses_are_refused() {
+    fails(
+        "data a; do g = 1 to 2; do i = 1 to 40; y = mod(i * 7, 1 + g); x = mod(i * i, 11); output; end; end; run;
+         proc logistic data=a outest=e noprint; by g; model y = x; run;",
+        "OUTEST= of BY groups with different responses is not implemented yet",
+    );
 }
