@@ -418,7 +418,9 @@ impl Echelon {
 
     /// Sum of squares of a response that the regressors leave.
     pub(crate) fn error(&self, response: usize) -> f64 {
-        self.rest(response).iter().map(|cell| cell * cell).sum()
+        // A sum of nothing is a zero with a sign.
+        let rest = self.rest(response).iter().map(|cell| cell * cell);
+        rest.sum::<f64>().abs()
     }
 
     /// Diagonal of the inverse of X'X; zero where a regressor depends on others.

@@ -12,7 +12,7 @@ use engine::expr::Slot;
 use engine::failure::Outcome;
 use engine::session::World;
 use lang::ast::DatasetRef;
-use sas7bdat::{Encoding, Kind, Variable};
+use sas7bdat::{Encoding, Kind, Variable, missing};
 
 /// A data set in the making; rows are filled in variable by variable.
 pub(crate) struct Table {
@@ -103,8 +103,13 @@ impl Table {
         })
     }
 
-    /// Sets a numeric variable of the row in progress.
+    /// Sets a numeric variable of the row in progress; what is infinite is missing, `.I` or `.M`.
     pub(crate) fn number(&mut self, variable: usize, value: f64) {
+        let value = if value.is_infinite() {
+            missing::encode(if value > 0.0 { b'I' } else { b'M' })
+        } else {
+            value
+        };
         if let Some(slot) = &self.slots[variable] {
             store_number(slot, &mut self.row, value);
         }

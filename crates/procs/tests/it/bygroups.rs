@@ -111,7 +111,8 @@ fn sorted_is_by_values_and_not_by_what_formats_show() {
     fails(
         &format!(
             "{MADE} data a; set a a; run;
-             proc means data=a(firstobs=5 obs=16 where=(4 <= x < 9)) noprint; by x; format x age.; var y; output out=o n=n; run;"
+             proc means data=a(firstobs=5 obs=16 where=(4 <= x < 9)) noprint; by x; format x age.;
+             var y; output out=o n=n; run;"
         ),
         "is not sorted in ascending sequence. The current BY group has x=grown",
     );

@@ -294,3 +294,20 @@ fn combinations_that_do_not_fit_into_memory_stop_the_step() {
     assert_eq!(ran.exit, 2);
     assert!(ran.log.contains("insufficient memory"), "{}", ran.log);
 }
+
+#[test]
+fn a_model_that_leaves_nothing_has_an_infinite_f_and_stores_none() {
+    let (ran, store) = clean(
+        "data a; do i = 1 to 8; c = mod(i, 2); y = 4 * c; output; end; run;
+         proc glm data=a outstat=d.o(drop=ss); class c; model y = c; run; quit;",
+    );
+    assert_eq!(
+        rows(&store, "/data/o.sas7bdat"),
+        ["y ERROR ERROR 6 . .", "y c SS1 1 .I 0", "y c SS3 1 .I 0"]
+    );
+    let lines = ran.listing.lines().map(str::trim);
+    let shown = lines
+        .filter(|line| line.starts_with("Model ") || line.starts_with("c  "))
+        .filter(|line| line.split_whitespace().skip(4).eq(["Infty", "<.0001"]));
+    assert_eq!(shown.count(), 3, "{}", ran.listing);
+}
