@@ -50,7 +50,7 @@ impl Procedure for Print {
     fn support(&self) -> Support {
         Support {
             yes: "DATA=, VAR, ID, BY, SUM, WHERE, FORMAT, LABEL, NOOBS, N",
-            no: "PAGEBY, SUMBY, SPLIT=, ROUND, UNIFORM",
+            no: "N with texts, PAGEBY, SUMBY, SPLIT=, ROUND, UNIFORM",
         }
     }
 
@@ -76,13 +76,17 @@ impl Procedure for Print {
         let encoding = input.metadata().encoding;
         let formats = world.formats.clone();
         world.listing.begin();
-        let mut number = 0u64;
+        let (mut number, mut before) = (0u64, 0u64);
         while let Some(row) = input.next_row()? {
             if let Some(by) = &mut by
                 && by.begins(row)?
             {
                 if number > 0 {
-                    table.end_group(world);
+                    table.add_group_sums(world);
+                    table.print(world);
+                    statements.counted(world, "N", number - before);
+                    world.listing.line("");
+                    before = number;
                 }
                 by.enter(row);
                 let line = format!("{:-^1$}", format!(" {} ", by.heading()), HEADING_WIDTH);
@@ -98,9 +102,10 @@ impl Procedure for Print {
             table.add_group_sums(world);
         }
         table.end(world);
-        if statements.count {
-            world.listing.line("");
-            world.listing.line(&format!("N = {number}"));
+        statements.counted(world, "N", number - before);
+        // As in SAS the total comes with that of SUM.
+        if by.is_some() && statements.sum.is_some() {
+            statements.counted(world, "Total N", number);
         }
         world.listing.end();
         if number == 0 {
@@ -111,6 +116,16 @@ impl Procedure for Print {
         }
         input.finish(world)?;
         Ok(())
+    }
+}
+
+impl Statements {
+    /// What the option N prints.
+    fn counted(&self, world: &mut World, name: &str, count: u64) {
+        if self.count {
+            world.listing.line("");
+            world.listing.line(&format!("{name} = {count}"));
+        }
     }
 }
 
@@ -275,12 +290,6 @@ impl Columns {
             let sums = std::mem::replace(&mut self.of_group, vec![0.0; self.fields.len()]);
             self.add_sums(&sums, '-', &world.formats);
         }
-    }
-
-    fn end_group(&mut self, world: &mut World) {
-        self.add_group_sums(world);
-        self.print(world);
-        world.listing.line("");
     }
 
     fn end(&mut self, world: &mut World) {

@@ -35,6 +35,43 @@ fn by_id_and_sum_print_groups_and_totals() {
 }
 
 #[test]
+fn n_counts_by_groups_and_with_sum_all_rows() {
+    let counts = |program: &str| -> Vec<String> {
+        let lines = printed(&format!("{MADE} {program}"));
+        let told = lines.into_iter().filter(|line| line.contains("N = "));
+        told.collect()
+    };
+    assert_eq!(counts("proc print data=a(obs=3) n; run;"), ["N = 3"]);
+    assert_eq!(counts("proc print data=a(obs=3) n; sum y; run;"), ["N = 3"]);
+    assert_eq!(
+        counts("proc print data=a(obs=3) n; by r; run;"),
+        ["N = 2", "N = 1"]
+    );
+    assert_eq!(
+        counts("proc print data=a(obs=3) n; by r; sum y; run;"),
+        ["N = 2", "N = 1", "Total N = 3"]
+    );
+    let lines = printed(&format!(
+        "{MADE} proc print data=a n noobs; by r; var x; sum y; run;"
+    ));
+    assert_eq!(lines[2..8], ["x  y", "1  1", "2  2", "-", "3", "N = 2"]);
+    assert_eq!(
+        lines[9..],
+        [
+            "x  y",
+            "1  2",
+            "2  4",
+            "-",
+            "6",
+            "=",
+            "9",
+            "N = 2",
+            "Total N = 4"
+        ]
+    );
+}
+
+#[test]
 fn id_stands_in_front_instead_of_the_row_number() {
     let lines = printed(&format!("{MADE} proc print data=a(obs=1); id n; run;"));
     assert_eq!(lines[1..], ["n   r  x  y", "n1  1  1  1"]);
