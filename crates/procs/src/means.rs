@@ -58,7 +58,8 @@ impl Procedure for Means {
                   all statistics of SAS, quantiles by definition 5 or, with WEIGHT, of the weights. \
                   Classes group by formatted values. Groups that do not fit into memory go to a \
                   utility file; with quantiles or grouped by a format they stop the step",
-            no: "ID, ORDER= but INTERNAL, COMPLETETYPES, MINID/MAXID, other quantile definitions",
+            no: "ID, ORDER= but INTERNAL, COMPLETETYPES; IDGROUP, MINID, MAXID, AUTOLABEL, WAYS, \
+                 LEVELS and INHERIT of OUTPUT; other quantile definitions",
         }
     }
 

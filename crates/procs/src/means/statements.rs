@@ -325,7 +325,13 @@ fn output(cursor: &mut Cursor<'_>) -> Outcome<OutputStatement> {
 fn item(cursor: &mut Cursor<'_>) -> Outcome<OutputItem> {
     let span = cursor.span();
     let Some(wanted) = cursor.peek_word().and_then(Wanted::find) else {
-        return Err(unknown(cursor, "MEANS", "statistic"));
+        let others = ["IDGROUP", "IDGRP", "MAXID", "MINID"];
+        let what = if others.iter().any(|word| cursor.at_word(word)) {
+            "option of OUTPUT"
+        } else {
+            "statistic"
+        };
+        return Err(unknown(cursor, "MEANS", what));
     };
     cursor.next();
     let mut variables = Vec::new();

@@ -414,3 +414,29 @@ fn groups_beyond_memory_go_to_a_utility_file_and_come_out_the_same() {
         assert!(same, "{left}\n{right}");
     }
 }
+
+#[test]
+fn options_of_output_that_are_not_there_are_refused_as_such() {
+    for option in [
+        "idgroup(max(x) out(i)=top)",
+        "maxid(x(i))=top",
+        "minid(x(i))=low",
+        "/ autolabel",
+        "/ ways",
+        "/ levels",
+        "/ inherit",
+    ] {
+        let word = option
+            .trim_start_matches("/ ")
+            .split('(')
+            .next()
+            .unwrap_or_default();
+        fails(
+            &format!("{MAKE} proc means data=d.a noprint; var x; output out=o n=n {option}; run;"),
+            &format!(
+                "ERROR: PROC MEANS: the option of OUTPUT {} is not valid or not implemented yet",
+                word.to_ascii_uppercase()
+            ),
+        );
+    }
+}
