@@ -50,7 +50,13 @@ fn make(world: &mut World, member: &Member, wanted: &[IndexInfo], keep: bool) ->
             wanted,
             created: modified,
         };
+        let keep = keep && wanted.iter().any(|one| metadata.indexes.contains(one));
         let kept = keep && index.complete(world, &mut data, true)?;
+        if keep && !kept {
+            world.note(&format!(
+                "The index file of {name}.DATA cannot be used: its indexes are all made from the rows."
+            ));
+        }
         if !kept {
             index.complete(world, &mut data, false)?;
         }
@@ -171,9 +177,6 @@ impl Making<'_> {
         } = *self;
         let mut old = None;
         if keep {
-            if !self.wanted.iter().any(|one| metadata.indexes.contains(one)) {
-                return Ok(false);
-            }
             match IndexFile::open(&world.store, 0, member, metadata) {
                 Ok(file) => old = Some(file),
                 Err(_) => return Ok(false),

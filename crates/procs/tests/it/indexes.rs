@@ -1,11 +1,13 @@
 //! Indexes: made, used, kept up, refused when they do not match.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::meter::{Meter, Usage, WallClock};
+use base::store::faulty::{Fault, FaultyStore, Plan};
 use base::store::memory::MemoryStore;
-use base::store::{Channel, Store};
+use base::store::{Channel, Operation, Store};
 
 use crate::harness::{clean, rows, run_on, store};
 
@@ -211,8 +213,75 @@ fn indexes_are_made_anew_where_the_old_file_does_not_agree() {
             "proc datasets lib=d nolist; modify a; index create i / unique; quit;",
         );
         assert_eq!(ran.exit, 0, "{}", ran.log);
+        let note =
+            "NOTE: The index file of D.A.DATA cannot be used: its indexes are all made from the";
+        assert!(ran.log.contains(note), "{}", ran.log);
         assert_eq!(trees(&store)[..2], all);
         assert!(store.get("/data/a.sas7bndx.lck").is_none());
+    }
+}
+
+/// Whatever call fails while an index is added to others, rows stay, and an index gives right rows or
+/// none.
+#[test]
+fn a_failing_file_system_leaves_rows_and_indexes_right() {
+    let (_, made) = clean(MADE);
+    let whole = rows(&made, "/data/a.sas7bdat");
+    let wanted = whole
+        .iter()
+        .filter(|row| row.split(' ').nth(2) == Some("17"));
+    let wanted: Vec<&String> = wanted.collect();
+    assert_eq!(wanted.len(), 10);
+    for operation in [
+        Operation::Open,
+        Operation::Create,
+        Operation::Read,
+        Operation::Write,
+        Operation::HeaderRewrite,
+        Operation::Rename,
+        Operation::Close,
+    ] {
+        // Calls are many and alike: all of the first and some of the rest.
+        for nth in (1..12).chain((12..).step_by(7)) {
+            let (_, inner) = clean(MADE);
+            let plan = Plan {
+                operation: Some(operation),
+                channel: None,
+                nth,
+                fault: Fault::Fail(ErrorKind::Other),
+            };
+            let faulty = Arc::new(FaultyStore::new(inner.clone(), plan));
+            let program = "proc datasets lib=d nolist; modify a; index create i / unique; index delete place; quit;";
+            let ran = run_on(faulty.clone(), program);
+            if faulty.calls() < nth {
+                assert!(nth > 1, "{operation} was never called");
+                break;
+            }
+            // Without the old index file the rows serve.
+            let unused = ran
+                .log
+                .contains("D.A.DATA cannot be used: its indexes are all made");
+            let failed = ran.exit >= 2 || unused && operation == Operation::Open;
+            assert!(failed, "{operation} {nth}: {}", ran.log);
+            assert_eq!(rows(&inner, "/data/a.sas7bdat"), whole, "{operation} {nth}");
+            assert!(
+                inner.get("/data/a.sas7bndx.lck").is_none(),
+                "{operation} {nth}"
+            );
+            let look = "data d.found; set d.a(idxwhere=yes); where acct = 17; run;";
+            let looked = run_on(Arc::new(inner.clone()), look);
+            if looked.exit == 0 {
+                let found = rows(&inner, "/data/found.sas7bdat");
+                assert!(found.iter().eq(wanted.iter().copied()), "{operation} {nth}");
+            } else {
+                let told = [
+                    "does not match D.A.DATA",
+                    "index file of D.A.DATA cannot be opened",
+                ];
+                let told = told.iter().any(|text| looked.log.contains(text));
+                assert!(told, "{operation} {nth}: {}", looked.log);
+            }
+        }
     }
 }
 
