@@ -111,8 +111,13 @@ impl Request {
                 Ok(())
             })?;
         }
-        for (change, span) in self.indexes {
-            change.run(world, &member, &span)?;
+        let mut changes = self.indexes.into_iter().peekable();
+        while let Some(first) = changes.next() {
+            let mut together = vec![first];
+            while let Some(next) = changes.next_if(|(next, _)| next.goes_with(&together[0].0)) {
+                together.push(next);
+            }
+            change_indexes(world, &member, together)?;
         }
         Ok(())
     }
@@ -242,28 +247,73 @@ fn index(cursor: &mut Cursor<'_>) -> Outcome<IndexChange> {
     Ok(IndexChange::Create(definitions))
 }
 
+/// Carries out INDEX statements with one new index file. If one of them is wrong, those before it are
+/// carried out.
+fn change_indexes(
+    world: &mut World,
+    member: &Member,
+    changes: Vec<(IndexChange, Span)>,
+) -> Outcome<()> {
+    let input = Input::open_member(world, member.clone())?;
+    let metadata = input.metadata().clone();
+    input.close(world)?;
+    // The look at the data set is not a use of it.
+    world.inputs.pop();
+    let (mut indexes, mut made, mut failed) = (metadata.indexes.clone(), Vec::new(), None);
+    for (change, span) in changes {
+        let mut changed = indexes.clone();
+        match change.apply(world, member, &metadata, &mut changed, &span) {
+            Ok(new) => {
+                indexes = changed;
+                made.extend(new);
+            }
+            Err(failure) => {
+                failed = Some(failure);
+                break;
+            }
+        }
+    }
+    if failed.is_none() || indexes != metadata.indexes {
+        build::change(world, member, &indexes)?;
+        build::note(world, &made);
+    }
+    failed.map_or(Ok(()), Err)
+}
+
 impl IndexChange {
-    fn run(self, world: &mut World, member: &Member, span: &Span) -> Outcome<()> {
-        let input = Input::open_member(world, member.clone())?;
-        let (mut indexes, variables) = (
-            input.metadata().indexes.clone(),
-            input.metadata().variables.clone(),
-        );
-        input.close(world)?;
-        // The look at the data set is not a use of it.
-        world.inputs.pop();
+    /// Whether one index file serves both. A unique index may turn out to be impossible, and takes no
+    /// other with it.
+    fn goes_with(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Delete(_), Self::Delete(_)) => true,
+            (Self::Create(one), Self::Create(two)) => {
+                !one.iter().chain(two).any(|index| index.unique)
+            }
+            _ => false,
+        }
+    }
+
+    /// Changes `indexes` of `member`; gives those that are new.
+    fn apply(
+        self,
+        world: &mut World,
+        member: &Member,
+        metadata: &Metadata,
+        indexes: &mut Vec<IndexInfo>,
+        span: &Span,
+    ) -> Outcome<Vec<IndexInfo>> {
         let name = member.full_name();
         let definitions = match self {
             Self::Delete(names) => {
-                delete(world, &name, &mut indexes, names)?;
-                return build::change(world, member, &indexes);
+                delete(world, &name, indexes, names)?;
+                return Ok(Vec::new());
             }
             Self::Create(definitions) => definitions,
         };
         let mut made = Vec::new();
         for one in definitions {
             let info = one
-                .resolve(&variables, &name)
+                .resolve(&metadata.variables, &name)
                 .map_err(|message| Failure::at(span, message))?;
             if indexes
                 .iter()
@@ -278,9 +328,7 @@ impl IndexChange {
             indexes.push(info.clone());
             made.push(info);
         }
-        build::change(world, member, &indexes)?;
-        build::note(world, &made);
-        Ok(())
+        Ok(made)
     }
 }
 

@@ -286,6 +286,42 @@ fn a_failing_file_system_leaves_rows_and_indexes_right() {
 }
 
 #[test]
+fn statements_of_a_run_group_make_one_index_file() {
+    let files = |statements: &str| {
+        let (_, inner) = clean(&MADE.replace("(index=(acct place=(region branch)))", ""));
+        let plan = Plan {
+            operation: Some(Operation::Create),
+            channel: Some(Channel::Output),
+            nth: u64::MAX,
+            fault: Fault::Fail(ErrorKind::Other),
+        };
+        let counting = Arc::new(FaultyStore::new(inner.clone(), plan));
+        let program = format!("proc datasets lib=d nolist; modify a; {statements} quit;");
+        let ran = run_on(counting.clone(), &program);
+        (counting.calls(), ran, inner)
+    };
+    let three = "index create acct; index create branch; index create place=(region branch);";
+    let (made, _, store) = files(three);
+    assert_eq!((made, trees(&store).len()), (1, 3));
+    let (made, _, store) = files(&format!("{three} index delete acct; index delete place;"));
+    assert_eq!((made, trees(&store).len()), (2, 1));
+    let (made, _, store) = files("index create i / unique; index create acct;");
+    assert_eq!((made, trees(&store).len()), (2, 2));
+    // What comes before a mistake is done.
+    for wrong in ["index create nothere;", "index create branch / unique;"] {
+        let (_, ran, store) = files(&format!("index create acct; {wrong} index create i;"));
+        assert_eq!(ran.exit, 2, "{}", ran.log);
+        assert!(
+            ran.log
+                .contains("NOTE: Simple index acct has been defined."),
+            "{}",
+            ran.log
+        );
+        assert_eq!(trees(&store).len(), 1, "{}", ran.log);
+    }
+}
+
+#[test]
 fn a_unique_index_refuses_repeated_values() {
     let store = store();
     let ran = run_on(
