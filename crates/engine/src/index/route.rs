@@ -35,6 +35,18 @@ pub(crate) struct Route {
     actual: Vec<u8>,
 }
 
+/// Why going through a tree ended early.
+enum Stop {
+    Reading(sas7bdat::Error),
+    Taking(Failure),
+}
+
+impl From<sas7bdat::Error> for Stop {
+    fn from(error: sas7bdat::Error) -> Self {
+        Self::Reading(error)
+    }
+}
+
 impl IndexFile {
     /// Opens the index file of `member`, which must be the one that its data set describes.
     pub(crate) fn open(
@@ -106,37 +118,14 @@ impl IndexFile {
         entry: &IndexEntry,
         mut take: impl FnMut(&[u8], RowId) -> Outcome<bool>,
     ) -> Outcome<bool> {
-        let whole = Span {
-            low: Vec::new(),
-            high: Vec::new(),
-        };
-        let begun = self.reader.walk(entry, whole);
-        let Some(mut walk) = self.unless_wrong(begun)? else {
-            return Ok(false);
-        };
-        let mut found = Vec::new();
-        loop {
-            found.clear();
-            let read = self.reader.next_leaf(entry, &mut walk, &mut found);
-            match self.unless_wrong(read)? {
-                Some(true) => {}
-                Some(false) => return Ok(true),
-                None => return Ok(false),
-            }
-            for (key, place) in &found {
-                if !take(key, *place)? {
-                    return Ok(false);
-                }
-            }
-        }
-    }
-
-    /// `None` for what is wrong with the file; what is wrong with reading it is a failure.
-    fn unless_wrong<T>(&self, result: Result<T, sas7bdat::Error>) -> Outcome<Option<T>> {
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(error @ sas7bdat::Error::Io { .. }) => Err(self.failure(error)),
-            Err(_) => Ok(None),
+        let through = self
+            .reader
+            .each(entry, |key, row| take(key, row).map_err(Stop::Taking));
+        match through {
+            Ok(whole) => Ok(whole),
+            Err(Stop::Taking(failure)) => Err(failure),
+            Err(Stop::Reading(error @ sas7bdat::Error::Io { .. })) => Err(self.failure(error)),
+            Err(Stop::Reading(_)) => Ok(false),
         }
     }
 

@@ -26,6 +26,27 @@ pub(super) struct Node {
     fixed: Option<usize>,
 }
 
+/// A leaf that is gone through.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf<'n> {
+    node: &'n Node,
+    key_bytes: usize,
+}
+
+impl<'n> Leaf<'n> {
+    /// Key and rest of an entry, and whether it has several rows.
+    #[inline]
+    pub(super) fn entry(&self, number: usize) -> Option<(&'n [u8], &'n [u8], bool)> {
+        let (start, end, many) = self.node.place(number)?;
+        let (key, rest) = self
+            .node
+            .bytes
+            .get(start..end)?
+            .split_at_checked(self.key_bytes)?;
+        Some((key, rest, many))
+    }
+}
+
 /// What a node says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
@@ -100,6 +121,14 @@ impl Node {
         };
         let (key, rest) = entry.split_at_checked(split)?;
         Some((key, rest, many))
+    }
+
+    /// The node as a leaf with keys of `key_bytes`, for going through all of it.
+    pub(super) fn leaf(&self, key_bytes: usize) -> Leaf<'_> {
+        Leaf {
+            node: self,
+            key_bytes,
+        }
     }
 
     /// The rows of a leaf's entry.
