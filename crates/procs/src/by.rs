@@ -27,7 +27,7 @@ pub(crate) struct ByGroups {
     dataset: String,
     encoding: Encoding,
     formats: Arc<Formats>,
-    /// First row of the group; empty before the first one.
+    /// The last row of other values than the one before it; empty before the first one.
     current: Vec<u8>,
     /// Which fields are grouped as their formats show them.
     by_format: Vec<usize>,
@@ -36,8 +36,8 @@ pub(crate) struct ByGroups {
     shown: Option<Vec<String>>,
     /// And of the row that begins the next one.
     next: Option<Vec<String>>,
-    /// With formats, the last row of other values than the one before it.
-    last: Vec<u8>,
+    /// With formats, the first row of the group.
+    first: Vec<u8>,
 }
 
 /// Opens the input of a procedure with WHERE and BY; read again, it gives the same rows in the same
@@ -130,7 +130,7 @@ impl ByGroups {
             by_format,
             shown: None,
             next: None,
-            last: Vec::new(),
+            first: Vec::new(),
             fields,
             key: SortKey::new(keys),
             not_sorted: list.not_sorted,
@@ -146,9 +146,13 @@ impl ByGroups {
         &self.fields
     }
 
-    /// A row of the group.
+    /// The first row of the group.
     pub(crate) fn row(&self) -> &[u8] {
-        &self.current
+        if self.by_format.is_empty() {
+            &self.current
+        } else {
+            &self.first
+        }
     }
 
     /// True if `row` begins a group; what was collected so far belongs to the one before, if there
@@ -158,28 +162,29 @@ impl ByGroups {
         if self.current.is_empty() {
             return Ok(true);
         }
-        let before = if self.by_format.is_empty() {
-            &self.current
-        } else {
-            &self.last
-        };
-        match self.key.compare(before, row) {
+        match self.key.compare(&self.current, row) {
             Ordering::Equal => Ok(false),
-            Ordering::Greater if !self.not_sorted => Err(Failure::world(format!(
+            order => self.differs(row, order),
+        }
+    }
+
+    /// Whether a row of other values begins a group.
+    fn differs(&mut self, row: &[u8], order: Ordering) -> Outcome<bool> {
+        if order == Ordering::Greater && !self.not_sorted {
+            return Err(Failure::world(format!(
                 "Data set {} is not sorted in ascending sequence. The current BY group has {} and \
                  the next BY group has {}.",
                 self.dataset,
-                self.text(before),
+                self.text(&self.current),
                 self.text(row)
-            ))),
-            _ if self.by_format.is_empty() => Ok(true),
-            _ => Ok(!self.is_shown_alike(row)),
+            )));
         }
+        Ok(self.by_format.is_empty() || !self.is_shown_alike(row))
     }
 
     /// True if a row of other values is of the group, as formats show it.
     fn is_shown_alike(&mut self, row: &[u8]) -> bool {
-        if self.others.compare(&self.current, row) != Ordering::Equal {
+        if self.others.compare(&self.first, row) != Ordering::Equal {
             return false;
         }
         let shown = |row: &[u8]| -> Vec<String> {
@@ -188,11 +193,11 @@ impl ByGroups {
         };
         let these = shown(row);
         if self.shown.is_none() {
-            self.shown = Some(shown(&self.current));
+            self.shown = Some(shown(&self.first));
         }
         let alike = self.shown.as_ref() == Some(&these);
         if alike {
-            row.clone_into(&mut self.last);
+            row.clone_into(&mut self.current);
         } else {
             self.next = Some(these);
         }
@@ -203,8 +208,8 @@ impl ByGroups {
     pub(crate) fn copy(&self, table: &mut Table) {
         for (index, field) in self.fields.iter().enumerate() {
             match field.variable.kind {
-                Kind::Numeric => table.number(index, field.slot.number(&self.current)),
-                Kind::Character => table.text(index, field.slot.bytes(&self.current)),
+                Kind::Numeric => table.number(index, field.slot.number(self.row())),
+                Kind::Character => table.text(index, field.slot.bytes(self.row())),
             }
         }
     }
@@ -213,14 +218,14 @@ impl ByGroups {
     pub(crate) fn enter(&mut self, row: &[u8]) {
         row.clone_into(&mut self.current);
         if !self.by_format.is_empty() {
-            row.clone_into(&mut self.last);
+            row.clone_into(&mut self.first);
             self.shown = self.next.take();
         }
     }
 
     /// `sex=F age=12`, of the group.
     pub(crate) fn heading(&self) -> String {
-        self.text(&self.current)
+        self.text(self.row())
     }
 
     fn text(&self, row: &[u8]) -> String {
