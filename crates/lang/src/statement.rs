@@ -242,8 +242,9 @@ static STATEMENTS: &[Entry] = &[
         |parser, _| Ok(StatementKind::Infile(parser.cursor.text_file()?)),
         Support::part(
             "a path, fileref or DATALINES: DLM= and DLMSTR= (texts or variables), DSD, FIRSTOBS=, OBS=, \
-             TRUNCOVER, MISSOVER, FLOWOVER, STOPOVER, LRECL=, N=, END=, EXPANDTABS",
-            "PAD without TRUNCOVER, ENCODING=, FILEVAR=, several files at once",
+             TRUNCOVER, MISSOVER, FLOWOVER, STOPOVER, LRECL=, N=, END=, EXPANDTABS; the record as `_INFILE_`, \
+             also to be assigned",
+            "PAD without TRUNCOVER, ENCODING=, FILEVAR=, `_INFILE_=`, several files at once",
         ),
     ),
     simple(
@@ -260,7 +261,7 @@ static STATEMENTS: &[Entry] = &[
         |parser, _| Ok(StatementKind::File(parser.cursor.text_file()?)),
         Support::part(
             "a path, fileref or LOG: DLM=, DLMSTR=, DSD, LRECL=, MOD",
-            "PRINT, PAD, DLM= of a variable, ENCODING=, FILEVAR=",
+            "PRINT, PAD, DLM= of a variable, ENCODING=, FILEVAR=, `_FILE_`",
         ),
     ),
     simple(

@@ -327,6 +327,9 @@ impl<'a> Builder<'a> {
             return self.store(&place, false, value, &value.span, out);
         }
         let compiled = self.value(value, out)?;
+        if target.eq_ignore_ascii_case("_INFILE_") {
+            self.pdv.infile(&value.span)?;
+        }
         let index = match &compiled {
             Value::Number(_) => self.pdv.numeric(target),
             Value::Text(text) => self.pdv.character(target, text.length()),
@@ -631,6 +634,7 @@ impl<'a> Builder<'a> {
         self.apply_condition()?;
         self.check_updates()?;
         self.pdv.check_arrays()?;
+        self.pdv.check_buffers()?;
         self.check_encoding()?;
         if let Some((name, span)) = self.pdv.groups_wanted.first() {
             let message = format!(

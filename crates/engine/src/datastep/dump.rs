@@ -29,14 +29,14 @@ impl Dump {
         found.map_or_else(|| Variable::numeric(name), |one| one.variable.clone())
     }
 
-    /// `name=value` of every variable in order, of `_ERROR_` and `_N_` last.
+    /// `name=value` of every variable in order, of `_INFILE_`, `_ERROR_` and `_N_` last.
     pub(super) fn items<'a>(&'a self, row: &'a [u8]) -> impl Iterator<Item = String> + use<'a> {
         let (own, others): (Vec<_>, Vec<_>) = self
             .pdv
             .variables
             .iter()
             .filter(|variable| !variable.variable.name.starts_with(' '))
-            .partition(|variable| ["_N_", "_ERROR_"].contains(&variable.variable.name.as_str()));
+            .partition(|one| ["_N_", "_ERROR_", "_INFILE_"].contains(&one.variable.name.as_str()));
         let shown_in_order = others.into_iter().chain(own.into_iter().rev());
         shown_in_order.map(|one| {
             let value = shown(&one.slot, &one.variable.format, row, &self.formats);

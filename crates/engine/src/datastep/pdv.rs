@@ -62,6 +62,8 @@ pub(super) struct Pdv {
     arrays: HashMap<String, Arc<ArrayLayout>>,
     /// Values before the first iteration, where they are not missing.
     pub(super) initial: Vec<(Slot, Initial)>,
+    /// An INFILE or INPUT statement has come: there is a record for `_INFILE_`.
+    pub(super) reads_text: bool,
     /// Where `FIRST.x` and `LAST.x` were mentioned that no BY statement has made yet.
     pub(super) groups_wanted: Vec<(String, Span)>,
 }
@@ -228,6 +230,44 @@ impl Pdv {
         }
     }
 
+    /// `_INFILE_`: the present record.
+    pub(super) fn infile(&mut self, span: &Span) -> Outcome<Slot> {
+        if !self.reads_text {
+            let message = "_INFILE_ needs an INFILE or INPUT statement before it.";
+            return Err(Failure::at(span, message));
+        }
+        self.automatic_text("_INFILE_", limits::CHARACTER_BYTES_MAX, span)
+    }
+
+    /// The place of `_INFILE_`, if the step mentions it.
+    pub(super) fn infile_slot(&self) -> Option<Slot> {
+        let index = self.find("_INFILE_")?;
+        Some(self.variables[index].slot)
+    }
+
+    /// Buffers of text files are no variables that a step could make.
+    pub(super) fn check_buffers(&self) -> Outcome<()> {
+        for name in ["_INFILE_", "_FILE_"] {
+            let Some(index) = self
+                .find(name)
+                .filter(|one| !self.variables[*one].automatic)
+            else {
+                continue;
+            };
+            let message = match name {
+                "_FILE_" => "_FILE_ is not implemented yet.",
+                _ => {
+                    "_INFILE_ is an automatic variable: it can be read and assigned, nothing else."
+                }
+            };
+            return Err(match &self.variables[index].mentioned {
+                Some(span) => Failure::at(span, message),
+                None => Failure::world(message),
+            });
+        }
+        Ok(())
+    }
+
     /// A variable that statements set otherwise than by its name.
     pub(super) fn assigned_slot(&mut self, slot: Slot) {
         for variable in self.variables.iter_mut().filter(|one| one.slot == slot) {
@@ -350,7 +390,8 @@ impl Pdv {
     /// The PDV before the first iteration.
     pub(super) fn row(&self) -> Vec<u8> {
         let mut row = self.blank();
-        for variable in self.variables.iter().filter(|variable| variable.automatic) {
+        let zero = |one: &&PdvVariable| one.automatic && one.slot.kind == Kind::Numeric;
+        for variable in self.variables.iter().filter(zero) {
             store_number(&variable.slot, &mut row, 0.0);
         }
         for (slot, initial) in &self.initial {
@@ -401,6 +442,9 @@ impl Scope for Pdv {
         }
         if upper == "_IORC_" && self.find(name).is_none() {
             return self.automatic(name, span);
+        }
+        if upper == "_INFILE_" {
+            return self.infile(span);
         }
         if let (None, Some(array)) = (self.find(name), self.arrays.get(&upper)) {
             let message = format!("The array {} needs subscripts here.", array.name);

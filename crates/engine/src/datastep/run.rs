@@ -57,6 +57,8 @@ pub(super) struct Running<'a> {
     pub(super) infiles: Vec<Infile>,
     /// What INPUT reads.
     pub(super) infile: usize,
+    /// `_INFILE_`, if the step mentions it.
+    pub(super) record: Option<Slot>,
     /// LIST: the record goes to the log when the iteration ends.
     pub(super) listed: bool,
     pub(super) files: Vec<OutFile>,
@@ -120,6 +122,7 @@ pub(super) fn run(program: Program, world: &mut World) -> Outcome<()> {
         sources,
         infiles: program.infiles,
         infile: 0,
+        record: program.pdv.infile_slot(),
         listed: false,
         files: program.files,
         file: None,

@@ -159,7 +159,11 @@ impl Running<'_> {
             }
             Operation::Abort(span, end) => return Err(self.abort(span, *end)),
             Operation::List => self.listed = true,
-            Operation::Infile(index) => self.infile = *index,
+            Operation::Infile(index) => {
+                self.take_record();
+                self.infile = *index;
+                self.show_record();
+            }
             Operation::File(index) => self.file = *index,
             Operation::Input(list) => return self.input(list),
             Operation::Put(list, to_log) => self.put(list, *to_log)?,

@@ -71,6 +71,7 @@ impl Builder<'_> {
             return Ok(Operation::Infile(index));
         }
         let infile = Infile::open(self.world, label, &path, options)?;
+        self.pdv.reads_text = true;
         self.infiles.push(infile);
         Ok(Operation::Infile(self.infiles.len() - 1))
     }
@@ -79,6 +80,7 @@ impl Builder<'_> {
         let Some(lines) = self.data_lines else {
             return Err(Failure::at(span, "No DATALINES or INFILE statement."));
         };
+        self.pdv.reads_text = true;
         self.infiles.push(Infile::of_program(lines, options));
         Ok(self.infiles.len() - 1)
     }

@@ -4,6 +4,7 @@ use super::infile::{Infile, Over};
 use super::program::{Hold, Move, ReadForm, ReadItem, ReadList, ReadValue, ValuePlace};
 use crate::dataset::copy::{store_number, store_text};
 use crate::datastep::run::{Flow, Running};
+use crate::expr::evaluate::{compare_padded, trimmed};
 use crate::failure::{Failure, Outcome};
 
 /// What was found for a value.
@@ -21,9 +22,14 @@ impl Running<'_> {
     pub(in crate::datastep) fn input(&mut self, list: &ReadList) -> Outcome<Flow> {
         self.read = true;
         let index = self.infile;
-        if !self.infiles[index].loaded && !self.infiles[index].first_record(&mut self.row)? {
+        if self.infiles[index].loaded {
+            self.take_record();
+        } else if !self.infiles[index].first_record(&mut self.row)? {
             return Ok(Flow::Stop);
+        } else {
+            self.show_record();
         }
+        let line = self.infiles[index].line_number();
         // Where lines end before the first value, nothing is lost.
         let mut begun = false;
         for item in &list.items {
@@ -41,7 +47,35 @@ impl Running<'_> {
         let infile = &mut self.infiles[index];
         infile.hold = list.hold;
         infile.loaded = list.hold != Hold::No;
+        if infile.line_number() != line {
+            self.show_record();
+        }
         Ok(Flow::On)
+    }
+
+    /// What was given to `_INFILE_` becomes the present record.
+    pub(in crate::datastep) fn take_record(&mut self) {
+        let (Some(slot), Some(infile)) = (&self.record, self.infiles.get_mut(self.infile)) else {
+            return;
+        };
+        let text = slot.bytes(&self.row);
+        let seen = infile.record.len().min(text.len());
+        if compare_padded(text, &infile.record[..seen]).is_eq() {
+            return;
+        }
+        let columns = infile.record.len();
+        infile.record = trimmed(text).to_vec();
+        // A shorter text leaves the record as long as it was.
+        if infile.record.len() < columns {
+            infile.record.resize(columns, b' ');
+        }
+    }
+
+    /// The present record becomes the value of `_INFILE_`.
+    pub(in crate::datastep) fn show_record(&mut self) {
+        if let (Some(slot), Some(infile)) = (&self.record, self.infiles.get(self.infile)) {
+            store_text(slot, &mut self.row, &infile.record);
+        }
     }
 
     /// Moves the pointer; false if there is no line to move to.
@@ -175,10 +209,10 @@ impl Running<'_> {
             .trim_end()
             .to_owned();
         self.world.note(&text);
-        self.show_record(line, &record);
+        self.log_record(line, &record);
     }
 
-    fn show_record(&mut self, line: u64, record: &str) {
+    fn log_record(&mut self, line: u64, record: &str) {
         self.world.log.line(
             "RULE:     ----+----1----+----2----+----3----+----4----+----5----+----6----+----7----+\
              ----8----+----9----+----0",
@@ -192,7 +226,7 @@ impl Running<'_> {
         let record = String::from_utf8_lossy(&infile.record)
             .trim_end()
             .to_owned();
-        self.show_record(infile.line_number(), &record);
+        self.log_record(infile.line_number(), &record);
     }
 }
 

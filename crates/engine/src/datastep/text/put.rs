@@ -37,6 +37,7 @@ impl Running<'_> {
                     }
                 }
                 WriteItem::Infile(_) => {
+                    self.take_record();
                     let record = self.infiles[self.infile].record.clone();
                     self.add(target, Piece::Text(record))?;
                 }

@@ -1,0 +1,4 @@
+//! DATA steps and macros against what SAS documents of them.
+
+mod harness;
+mod records;
