@@ -66,6 +66,8 @@ pub struct Options {
     pub errors: u64,
     /// ERRORABEND: the session ends at the first error.
     pub errorabend: bool,
+    /// FMTERR: formats that are not there are errors.
+    pub fmterr: bool,
     /// SYNTAXCHECK: after an error the steps that follow are only compiled.
     pub syntaxcheck: bool,
     /// SORTEQUALS: ties keep their order unless NOEQUALS is given.
@@ -107,6 +109,7 @@ impl Options {
             informative: false,
             errors: 20,
             errorabend: false,
+            fmterr: true,
             syntaxcheck: true,
             sortequals: true,
             mprint: false,
@@ -141,6 +144,7 @@ impl Options {
             "THREADS" => &mut self.threads,
             "SORTEQUALS" => &mut self.sortequals,
             "ERRORABEND" => &mut self.errorabend,
+            "FMTERR" => &mut self.fmterr,
             "SYNTAXCHECK" => &mut self.syntaxcheck,
             "MPRINT" => &mut self.mprint,
             "MLOGIC" => &mut self.mlogic,
@@ -225,7 +229,7 @@ impl Options {
 }
 
 /// Names of all options that [`Options::set`] takes, in order.
-pub const NAMES: [&str; 28] = [
+pub const NAMES: [&str; 29] = [
     "ALIGNSASIOFILES",
     "BUFSIZE",
     "COMPRESS",
@@ -234,6 +238,7 @@ pub const NAMES: [&str; 28] = [
     "ERRORS",
     "FILELOCKS",
     "FIRSTOBS",
+    "FMTERR",
     "FULLSTIMER",
     "IBUFNO",
     "IBUFSIZE",

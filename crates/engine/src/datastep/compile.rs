@@ -35,6 +35,8 @@ pub(super) struct Builder<'a> {
     explicit_output: bool,
     pub(super) declared: Declared,
     pub(super) condition: Option<Expr>,
+    /// Variables that FORMAT or ATTRIB gave a format, and where.
+    pub(super) formatted: Vec<(usize, Span)>,
     /// RETAIN without a list: nothing is reset, whatever is mentioned later.
     pub(super) retain_all: bool,
     /// Labels by upper-case name: number, and where they were jumped to.
@@ -59,6 +61,7 @@ pub(super) fn compile<'a>(step: &'a DataStep, world: &'a mut World) -> Outcome<P
         explicit_output: false,
         declared: Declared::default(),
         condition: None,
+        formatted: Vec::new(),
         retain_all: false,
         labels: HashMap::new(),
         marks: Vec::new(),
@@ -643,6 +646,7 @@ impl<'a> Builder<'a> {
             return Err(Failure::at(span, message));
         }
         self.finish_objects()?;
+        self.check_formats()?;
         self.note_uninitialized();
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Statements that act while the step is compiled: KEEP, LENGTH, RETAIN, ARRAY and the like.
 
-use base::diag::Span;
+use base::diag::{Diagnostic, Span};
 use lang::ast::{
     ArrayDeclaration, Attributes, Expr, ExprKind, FormatRef, IMPLICIT_INDEX, Statement,
     StatementKind, VariableKind, VariableList,
@@ -13,6 +13,7 @@ use crate::dataset::options::numbers;
 use crate::expr::Slot;
 use crate::expr::array::ArrayLayout;
 use crate::failure::{Failure, Outcome};
+use crate::format;
 
 /// What an element of a temporary array takes beside its values.
 const ELEMENT_BYTES: u64 = 24;
@@ -330,9 +331,55 @@ impl<'a> Builder<'a> {
     }
 
     fn format(&mut self, list: &VariableList, format: Option<&FormatRef>) -> Outcome<()> {
-        let (indexes, format) = self.formatted(list, format)?;
+        let (indexes, given) = self.formatted(list, format)?;
         for index in indexes {
-            self.pdv.variables[index].variable.format = format.clone();
+            self.pdv.variables[index].variable.format = given.clone();
+            if let Some(format) = format {
+                self.formatted.push((index, format.span.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Formats that statements of this step give must be there; those of the data sets it reads may be
+    /// others' that are not here.
+    pub(super) fn check_formats(&mut self) -> Outcome<()> {
+        for (index, span) in std::mem::take(&mut self.formatted) {
+            let variable = &mut self.pdv.variables[index].variable;
+            let (format, name) = (&mut variable.format, &variable.name);
+            let formats = &self.world.formats;
+            let known = match variable.kind {
+                Kind::Numeric if format.name.starts_with('$') => {
+                    let message = format!(
+                        "You are trying to use the character format {} with the numeric variable {name}.",
+                        format.name
+                    );
+                    return Err(Failure::at(&span, message));
+                }
+                Kind::Numeric => format::number_with(0.0, format, formats).is_some(),
+                Kind::Character => {
+                    let clears = format.name.is_empty() && format.width == 0;
+                    if !clears && !format.name.starts_with('$') {
+                        format.name.insert(0, '$');
+                    }
+                    clears || format::is_text_format(&format.name, formats)
+                }
+            };
+            if known {
+                continue;
+            }
+            let message = format!(
+                "The format {} of variable {name} was not found or could not be loaded, or is not \
+                 implemented yet.",
+                format.name
+            );
+            if self.world.options.fmterr {
+                return Err(Failure::at(&span, message));
+            }
+            let message = format!("{message} Its values are shown as if they had none.");
+            self.sites
+                .diagnostics
+                .push(Diagnostic::note(&span, message));
         }
         Ok(())
     }

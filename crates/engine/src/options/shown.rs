@@ -140,6 +140,7 @@ impl Options {
             self.errorabend,
             "The first error ends the session.",
         );
+        add("FMTERR", self.fmterr, "Unknown formats are errors.");
         add(
             "FULLSTIMER",
             self.fullstimer,

@@ -1,4 +1,5 @@
 //! DATA steps and macros against what SAS documents of them.
 
+mod formats;
 mod harness;
 mod records;
