@@ -119,8 +119,18 @@ fn argument(name: &str, index: usize, text: &str, span: &Span) -> Argument {
     if text.is_empty() && function::may_omit(name, index) {
         return Argument::Omitted(span);
     }
-    let kind = ExprKind::Text(text.to_owned());
+    let kind = match number(name, index, text) {
+        Some(value) => ExprKind::Number(value),
+        None => ExprKind::Text(text.to_owned()),
+    };
     Argument::Value(Expr { kind, span })
+}
+
+/// The number that an argument means to a function that does something else with a text.
+fn number(name: &str, index: usize, text: &str) -> Option<f64> {
+    let either = matches!((name.to_ascii_uppercase().as_str(), index), ("FIND", 2..));
+    let value = either.then(|| format::read_number(text.as_bytes()))??;
+    (!value.is_nan()).then_some(value)
 }
 
 fn sentence(failure: &Failure, name: &str) -> String {
