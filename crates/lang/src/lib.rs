@@ -45,7 +45,7 @@ mod textio;
 pub use self::global::global_statements;
 pub use self::macros::table::{Macros, Scope};
 pub use self::macros::words::{macro_functions, macro_statements};
-pub use self::session::{Host, Pulled, Session, Trace, Tracing, resolve};
+pub use self::session::{Host, Pulled, Resolved, Session, Trace, Tracing, resolve};
 pub use self::source::SourceLine;
 pub use self::statement::step_statements;
 pub use self::support::{Support, Word};

@@ -31,6 +31,14 @@ pub(crate) enum Event {
     End,
 }
 
+/// A line of `%put`.
+pub(crate) struct Put {
+    pub(crate) span: Span,
+    pub(crate) text: String,
+    /// How many traces come before it.
+    pub(crate) after: usize,
+}
+
 pub(crate) struct Scanner {
     pub(crate) source: Source,
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -39,7 +47,7 @@ pub(crate) struct Scanner {
     /// The step is too large and is passed over: references stay as they are, findings are dropped.
     skipping: bool,
     /// `%put` texts that have not been handed out.
-    pub(crate) puts: VecDeque<(Span, String)>,
+    pub(crate) puts: VecDeque<Put>,
     /// Lines of MPRINT and its kind.
     pub(crate) traces: Vec<Trace>,
     /// The statement that a macro makes, for MPRINT.
@@ -75,6 +83,26 @@ impl Scanner {
     pub(crate) fn trace(&mut self, text: String) {
         let after = self.source.lines_taken();
         self.traces.push(Trace { after, text });
+    }
+
+    /// A line of `%put`.
+    pub(crate) fn put_line(&mut self, span: &Span, text: String) {
+        let (span, after) = (span.clone(), self.traces.len());
+        self.puts.push_back(Put { span, text, after });
+    }
+
+    /// All lines for the log that have not been handed out, in order.
+    pub(crate) fn take_log(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut puts = std::mem::take(&mut self.puts).into_iter().peekable();
+        for (index, trace) in std::mem::take(&mut self.traces).into_iter().enumerate() {
+            while let Some(put) = puts.next_if(|put| put.after <= index) {
+                lines.push(put.text);
+            }
+            lines.push(trace.text);
+        }
+        lines.extend(puts.map(|put| put.text));
+        lines
     }
 
     /// Hands out a token; MPRINT shows those that macros make.
@@ -139,8 +167,8 @@ impl Scanner {
         }
         let mut spaced = false;
         loop {
-            if let Some((span, text)) = self.puts.pop_front() {
-                return Event::Put(span, text);
+            if let Some(put) = self.puts.pop_front() {
+                return Event::Put(put.span, put.text);
             }
             if self.diagnostics.len() + self.traces.len() > FINDINGS_MAX && !self.skipping {
                 return Event::Pause;

@@ -82,16 +82,30 @@ pub struct Pulled {
     pub finished: bool,
 }
 
-/// `text` with its references and macro calls resolved, and what was found on the way: what steps ask
-/// for while they run.
-pub fn resolve(text: &str, host: &mut dyn Host) -> (String, Vec<Diagnostic>) {
+/// What resolving a text gave. The order for the log: the lines, the diagnostics.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// The text with its references and macro calls resolved.
+    pub text: String,
+    /// Lines of `%put` and traces.
+    pub lines: Vec<String>,
+    /// What was found on the way.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Resolves the references and macro calls of `text`: what steps ask for while they run.
+pub fn resolve(text: &str, host: &mut dyn Host) -> Resolved {
     let scopes = host.macros().scopes();
     let mut scanner = Scanner::new("(resolved text)", "");
     scanner.scopes_outside = scopes;
     let place = scanner.source.place();
     let resolved = scanner.literal_text(text.to_owned(), &place, host);
     scanner.forget_scopes(host);
-    (resolved, scanner.diagnostics)
+    Resolved {
+        text: resolved,
+        lines: scanner.take_log(),
+        diagnostics: scanner.diagnostics,
+    }
 }
 
 /// A program being read.

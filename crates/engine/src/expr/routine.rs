@@ -514,9 +514,7 @@ impl Requests {
             ));
         }
         for text in self.executed {
-            for diagnostic in world.call_execute(&text) {
-                world.log.diagnostic(&diagnostic);
-            }
+            world.call_execute(&text);
         }
     }
 }

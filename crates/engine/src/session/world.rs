@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base::diag::Diagnostic;
 use base::meter::Meter;
 use base::random::Stream;
 use base::store::{self, Access, Channel, Creation, Store, StoreFile};
@@ -141,20 +140,19 @@ impl World {
         self.macros.get(name.trim())
     }
 
-    /// RESOLVE and macros in CALL EXECUTE: `text` with its references and macro calls resolved now,
-    /// and what was found on the way.
-    pub fn resolve(&mut self, text: &str) -> (String, Vec<Diagnostic>) {
+    /// CALL EXECUTE: macro elements act now and log what they write, what is left comes after the step.
+    pub fn call_execute(&mut self, text: &str) {
         let mut host = super::host::Host::without_files(self);
-        lang::resolve(text, &mut host)
-    }
-
-    /// CALL EXECUTE: macro elements act now, what is left comes after the step.
-    pub fn call_execute(&mut self, text: &str) -> Vec<Diagnostic> {
-        let (text, diagnostics) = self.resolve(text);
-        if !text.trim().is_empty() {
-            self.executed.push(text);
+        let resolved = lang::resolve(text, &mut host);
+        for line in &resolved.lines {
+            self.log.line(line);
         }
-        diagnostics
+        for diagnostic in &resolved.diagnostics {
+            self.log.diagnostic(diagnostic);
+        }
+        if !resolved.text.trim().is_empty() {
+            self.executed.push(resolved.text);
+        }
     }
 
     /// A number that has not been drawn in this session.

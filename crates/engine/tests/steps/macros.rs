@@ -1,6 +1,6 @@
 //! Functions of the engine called by macros.
 
-use crate::harness::put;
+use crate::harness::{put, run};
 
 #[test]
 fn sysfunc_hands_numbers_to_functions_that_take_either() {
@@ -8,4 +8,23 @@ fn sysfunc_hands_numbers_to_functions_that_take_either() {
          %sysfunc(find(abcabc, b, -6)) %sysfunc(find(aBc, b, i)) %sysfunc(find(a1, 1))\
          %sysfunc(cats(1.50, 02));";
     assert_eq!(put(program), ["5 5 5 2 21.5002"]);
+}
+
+#[test]
+fn call_execute_logs_what_macros_put() {
+    let program = "%macro say(n); %if &n > 1 %then %put >many &n; %else %put >one; %mend; \
+         data _null_; do n = 1 to 2; call execute(cats('%say(', n, ')')); end; \
+         call execute('%let x = 3; %put >set &=x;'); run; %put >after;";
+    assert_eq!(put(program), ["one", "many 2", "set X=3", "after"]);
+    let program = "%macro say; %put >first; %if 1 %then %put >second; %mend; options mlogic; \
+         data _null_; call execute('%say'); run;";
+    let (log, _) = run(program);
+    let places = [
+        ">first",
+        "MLOGIC(SAY):  %IF",
+        ">second",
+        "MLOGIC(SAY):  Ending",
+    ];
+    let places = places.map(|text| log.rfind(text).unwrap_or_else(|| panic!("{text}\n{log}")));
+    assert!(places.is_sorted(), "{log}");
 }

@@ -340,11 +340,11 @@ impl Scanner {
         let text = unmasked(&collected.text).trim().to_owned();
         self.mlogic(host, || format!("%PUT {text}"));
         match host.macros().list(&text) {
-            None => self.puts.push_back((span.clone(), text)),
+            None => self.put_line(span, text),
             Some(listed) => {
                 for (table, name, value) in listed {
                     let line = format!("{table} {name} {value}");
-                    self.puts.push_back((span.clone(), line));
+                    self.put_line(span, line);
                 }
             }
         }
