@@ -185,6 +185,9 @@ impl<'a> Builder<'a> {
             } => self.declare_object(*iterator, name, arguments.as_deref(), span, out)?,
             StatementKind::Method(call) => {
                 self.hoisted(call, out)?;
+                if let Some(Operation::Method(call, _)) = out.last_mut() {
+                    call.stand_alone();
+                }
             }
             _ => self.declaration(statement)?,
         }

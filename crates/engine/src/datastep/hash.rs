@@ -67,6 +67,15 @@ pub(super) struct MethodCall {
     object: usize,
     method: Method,
     span: Span,
+    /// A statement of its own: nobody takes its result.
+    alone: bool,
+}
+
+impl MethodCall {
+    /// Makes it a statement of its own.
+    pub(super) fn stand_alone(&mut self) {
+        self.alone = true;
+    }
 }
 
 /// Methods and attributes.

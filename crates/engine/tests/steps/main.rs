@@ -2,5 +2,6 @@
 
 mod formats;
 mod harness;
+mod hashes;
 mod macros;
 mod records;

@@ -57,6 +57,7 @@ impl Builder<'_> {
             object: self.objects.len() - 1,
             method: Method::Declare,
             span: span.clone(),
+            alone: true,
         };
         let slot = self.pdv.automatic(" declare", span)?;
         out.push(Operation::Method(Box::new(call), slot));
@@ -93,6 +94,7 @@ impl Builder<'_> {
             object: index,
             method,
             span: span.clone(),
+            alone: false,
         })
     }
 

@@ -39,7 +39,16 @@ impl Running<'_> {
         if self.objects.states[index].table.is_none() {
             return Err(not_made(&self.objects.shapes[index].name, &call.span));
         }
-        self.call(call)
+        let result = self.call(call)?;
+        if call.alone && result == FAILED {
+            let message = match &call.method {
+                Method::Add(..) => "Duplicate key.",
+                Method::Find(_) | Method::Check(_) | Method::Remove(_) => "Key not found.",
+                _ => return Ok(result),
+            };
+            return Err(Failure::at(&call.span, message));
+        }
+        Ok(result)
     }
 
     /// Methods of a hash object that is there.
