@@ -24,11 +24,13 @@ use crate::session::World;
 
 /// Compiles and runs a DATA step. When it stops because of an error, no data set is replaced.
 pub fn run(step: &DataStep, world: &mut World) -> Outcome<()> {
-    let program = compile::compile(step, world)?;
+    let step = target::numbered(step, world)?;
+    let program = compile::compile(&step, world)?;
     run::run(program, world)
 }
 
 /// Compiles a DATA step without running it, as after an error earlier in the program.
 pub fn check(step: &DataStep, world: &mut World) -> Outcome<()> {
-    compile::compile(step, world).map(|_| ())
+    let step = target::numbered(step, world)?;
+    compile::compile(&step, world).map(|_| ())
 }

@@ -135,7 +135,8 @@ impl Member {
         Ok(first)
     }
 
-    fn is_there(&self, store: &dyn Store) -> Outcome<bool> {
+    /// Whether there is such a data set.
+    pub(crate) fn is_there(&self, store: &dyn Store) -> Outcome<bool> {
         let found = store.stat(self.library.read_channel(), &self.path());
         found
             .map(|stat| stat.is_some())

@@ -2,10 +2,11 @@
 //! statements, the RENAME statement, then of each data set KEEP= and DROP= (by the new names) and
 //! RENAME=.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use base::diag::Span;
-use lang::ast::{DatasetRef, Expr, VariableList};
+use lang::ast::{DataStep, DatasetRef, Expr, VariableList};
 use sas7bdat::{Encoding, Variable};
 
 use super::pdv::{Pdv, PdvVariable};
@@ -35,6 +36,33 @@ pub(super) struct Declared {
     pub(super) keep: Option<Vec<VariableList>>,
     pub(super) drop: Vec<VariableList>,
     pub(super) rename: Vec<(String, String)>,
+}
+
+/// `step` with names in the place of `_DATA_`: DATA1, DATA2 and so on, the first that nothing has.
+pub(super) fn numbered<'a>(step: &'a DataStep, world: &World) -> Outcome<Cow<'a, DataStep>> {
+    let unnamed = |output: &DatasetRef| {
+        let work = |libref: &String| libref.eq_ignore_ascii_case("WORK");
+        output.libref.as_ref().is_none_or(work) && output.member.eq_ignore_ascii_case("_DATA_")
+    };
+    if !step.outputs.iter().any(unnamed) {
+        return Ok(Cow::Borrowed(step));
+    }
+    let mut step = step.clone();
+    let mut number = 0_u64;
+    for index in 0..step.outputs.len() {
+        while unnamed(&step.outputs[index]) {
+            number += 1;
+            let name = format!("DATA{number}");
+            let member = world.libraries.member("WORK", &name, &step.span)?;
+            let named = |output: &DatasetRef| {
+                world.libraries.resolve(output).ok().as_ref() == Some(&member)
+            };
+            if !member.is_there(world.store.as_ref())? && !step.outputs.iter().any(named) {
+                step.outputs[index].member = name;
+            }
+        }
+    }
+    Ok(Cow::Owned(step))
 }
 
 /// The data sets of the DATA statement.

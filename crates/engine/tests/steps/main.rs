@@ -4,4 +4,5 @@ mod formats;
 mod harness;
 mod hashes;
 mod macros;
+mod names;
 mod records;
