@@ -43,6 +43,7 @@ mod support;
 mod textio;
 
 pub use self::global::global_statements;
+pub use self::macros::eval::number_of as evaluate;
 pub use self::macros::table::{Macros, Scope};
 pub use self::macros::words::{macro_functions, macro_statements};
 pub use self::session::{Host, Pulled, Resolved, Session, Trace, Tracing, resolve};

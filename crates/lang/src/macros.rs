@@ -9,7 +9,7 @@
 pub(crate) mod body;
 mod call;
 mod collect;
-mod eval;
+pub(crate) mod eval;
 mod functions;
 pub(crate) mod mask;
 mod reference;

@@ -9,7 +9,8 @@ use lang::ast::{Argument, Expr, ExprKind, VariableList};
 
 use super::compile::{Compiler, Scope, Sites};
 use super::evaluate::Events;
-use super::function;
+use super::function::table::Entry;
+use super::function::{self, OfNumbers};
 use super::{Slot, Value};
 use crate::failure::{Failure, FailureLine, Outcome};
 use crate::format;
@@ -129,7 +130,16 @@ fn argument(name: &str, index: usize, text: &str, span: &Span) -> Argument {
 /// The number that an argument means to a function that does something else with a text.
 fn number(name: &str, index: usize, text: &str) -> Option<f64> {
     let either = matches!((name.to_ascii_uppercase().as_str(), index), ("FIND", 2..));
-    let value = either.then(|| format::read_number(text.as_bytes()))??;
+    let numeric = match Entry::find(name) {
+        Some(entry) => entry.kind(index) == b'n',
+        // MISSING takes texts too.
+        None => OfNumbers::find(name).is_some_and(|(function, ..)| function != OfNumbers::Missing),
+    };
+    let value = match format::read_number(text.as_bytes()) {
+        Some(value) if either => value,
+        None if numeric => lang::evaluate(text)?,
+        _ => return None,
+    };
     (!value.is_nan()).then_some(value)
 }
 

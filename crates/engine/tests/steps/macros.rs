@@ -28,3 +28,15 @@ fn call_execute_logs_what_macros_put() {
     let places = places.map(|text| log.rfind(text).unwrap_or_else(|| panic!("{text}\n{log}")));
     assert!(places.is_sorted(), "{log}");
 }
+
+#[test]
+fn sysfunc_evaluates_numeric_arguments_as_sysevalf_does() {
+    let program = "%put >%sysfunc(putn(\"15mar2020\"d, date9.)) %sysfunc(year('15mar2020'd + 365)) \
+         %sysfunc(intnx(month, \"15mar2020\"d, 1 + 1), yymmddn8.) %sysfunc(sum(1 + 2, 3 * 4)) \
+         %sysfunc(abs(-(2 + 3))) %sysfunc(hour('10:30't)) %sysfunc(length(1 + 2)) %sysfunc(sum(., 1e2));";
+    assert_eq!(put(program), ["15MAR2020 2021 20200501 15 5 10 5 100"]);
+    for wrong in ["abs(x)", "sum(1, 2 +)", "year('99mar2020'd)"] {
+        let (log, _) = run(&format!("%put %sysfunc({wrong});"));
+        assert!(log.contains("is not a number"), "{wrong}\n{log}");
+    }
+}

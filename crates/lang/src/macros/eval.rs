@@ -84,6 +84,15 @@ pub(crate) fn evaluate(text: &str, manner: Manner) -> Result<String> {
     })
 }
 
+/// The number that `%sysevalf` makes of `text`, whose references are resolved; `None` if it is none.
+pub fn number_of(text: &str) -> Option<f64> {
+    let manner = Manner {
+        floating: true,
+        membership: false,
+    };
+    number(&compute(text, manner).ok()?).ok()
+}
+
 /// The integer that `text` is.
 pub(crate) fn integer(text: &str, membership: bool) -> Result<i64> {
     let manner = Manner {
