@@ -21,6 +21,7 @@ use lang::{Macros, SourceLine, Trace};
 use crate::accounting::{Account, RowHashes, StepSummary};
 use crate::dataset::locks::Locks;
 use crate::datastep;
+use crate::expr::pattern::Patterns;
 use crate::failure::{Failure, Outcome, placed};
 use crate::library::{Libraries, Library};
 use crate::listing::Listing;
@@ -178,6 +179,7 @@ impl Session {
             aborted: None,
             aftermath: Vec::new(),
             last_dataset: None,
+            patterns: Patterns::default(),
         };
         for line in &setup.header {
             world.log.line(&format!("NOTE: {line}"));

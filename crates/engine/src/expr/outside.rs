@@ -14,6 +14,7 @@ use super::function::{self, OfNumbers};
 use super::{Slot, Value};
 use crate::failure::{Failure, FailureLine, Outcome};
 use crate::format;
+use crate::format::user::Formats;
 use crate::session::World;
 
 pub use self::session::names;
@@ -39,7 +40,7 @@ impl Scope for Nothing {
 ///
 /// Errors are sentences without a final period.
 pub fn call(
-    world: &World,
+    world: &mut World,
     name: &str,
     arguments: &[String],
     format: Option<&str>,
@@ -58,6 +59,7 @@ pub fn call(
         column: 1,
         length: 1,
     };
+    let patterns = keeps_patterns(name, arguments);
     let arguments = arguments.iter().enumerate();
     let arguments = arguments
         .map(|(index, text)| argument(name, index, text, &span))
@@ -81,27 +83,14 @@ pub fn call(
         surroundings: world.surroundings(sites.reads_macros),
         ..Events::default()
     };
-    let shown = match value {
-        Value::Number(number) => {
-            let value = number.value(&[], &mut events);
-            match format {
-                None => format::best(value, 12),
-                Some(name) => {
-                    let unknown = || format!("The format {name} is unknown or not implemented yet");
-                    let format = format::parse(name).ok_or_else(unknown)?;
-                    format::number_with(value, &format, &world.formats).ok_or_else(unknown)?
-                }
-            }
-        }
-        Value::Text(text) => {
-            if let Some(format) = format.filter(|format| !format.starts_with('$')) {
-                return Err(format!(
-                    "The format {format} is numeric, and {name} gives text"
-                ));
-            }
-            String::from_utf8_lossy(&text.value(&[], &mut events)).into_owned()
-        }
-    };
+    if patterns {
+        events.surroundings.patterns = std::mem::take(&mut world.patterns);
+    }
+    let shown = shown(&value, name, format, &mut events, &world.formats);
+    if patterns {
+        world.patterns = std::mem::take(&mut events.surroundings.patterns);
+    }
+    let shown = shown?;
     if let Some(failure) = &events.failure {
         return Err(sentence(failure, name));
     }
@@ -112,6 +101,41 @@ pub fn call(
         ));
     }
     Ok(shown.trim().to_owned())
+}
+
+/// The value as text, by `format` if there is one.
+fn shown(
+    value: &Value,
+    name: &str,
+    format: Option<&str>,
+    events: &mut Events,
+    formats: &Formats,
+) -> Result<String, String> {
+    match value {
+        Value::Number(number) => {
+            let value = number.value(&[], events);
+            let Some(format) = format else {
+                return Ok(format::best(value, 12));
+            };
+            let unknown = || format!("The format {format} is unknown or not implemented yet");
+            let format = format::parse(format).ok_or_else(unknown)?;
+            format::number_with(value, &format, formats).ok_or_else(unknown)
+        }
+        Value::Text(text) => match format.filter(|format| !format.starts_with('$')) {
+            Some(format) => Err(format!(
+                "The format {format} is numeric, and {name} gives text"
+            )),
+            None => Ok(String::from_utf8_lossy(&text.value(&[], events)).into_owned()),
+        },
+    }
+}
+
+/// Regular expressions of PRXPARSE and of its identifiers stay in the session; those that a function is
+/// given as texts do not.
+fn keeps_patterns(name: &str, arguments: &[String]) -> bool {
+    let name = name.to_ascii_uppercase();
+    let is_number = |text: &String| format::read_number(text.as_bytes()).is_some();
+    name == "PRXPARSE" || name.starts_with("PRX") && arguments.first().is_some_and(is_number)
 }
 
 /// An argument as text; one that says nothing is left out where that means something.
@@ -129,7 +153,12 @@ fn argument(name: &str, index: usize, text: &str, span: &Span) -> Argument {
 
 /// The number that an argument means to a function that does something else with a text.
 fn number(name: &str, index: usize, text: &str) -> Option<f64> {
-    let either = matches!((name.to_ascii_uppercase().as_str(), index), ("FIND", 2..));
+    let upper = name.to_ascii_uppercase();
+    let either = match upper.as_str() {
+        "FIND" => index >= 2,
+        "PRXPARSE" => false,
+        upper => index == 0 && upper.starts_with("PRX"),
+    };
     let numeric = match Entry::find(name) {
         Some(entry) => entry.kind(index) == b'n',
         // MISSING takes texts too.

@@ -17,6 +17,7 @@ use lang::{Macros, Scope};
 use crate::accounting::{DatasetUse, RowHashes, SortSummary};
 use crate::dataset::background::{Background, Budget};
 use crate::dataset::locks::Locks;
+use crate::expr::pattern::Patterns;
 use crate::expr::surroundings::Surroundings;
 use crate::failure::{Failure, Outcome};
 use crate::format::user::Formats;
@@ -72,6 +73,8 @@ pub struct World {
     pub serials: Stream,
     /// Serial numbers drawn.
     pub serial: u64,
+    /// Regular expressions that %SYSFUNC(PRXPARSE()) made.
+    pub(crate) patterns: Patterns,
     /// Data sets read by the step in progress.
     pub inputs: Vec<DatasetUse>,
     /// Data sets written by the step in progress.

@@ -40,3 +40,15 @@ fn sysfunc_evaluates_numeric_arguments_as_sysevalf_does() {
         assert!(log.contains("is not a number"), "{wrong}\n{log}");
     }
 }
+
+#[test]
+fn regular_expressions_of_sysfunc_live_as_long_as_the_session() {
+    let program = "%let id = %sysfunc(prxparse(/b(.)/)); %let other = %sysfunc(prxparse(s/a/x/)); \
+         data _null_; run; \
+         %put >&id &other %sysfunc(prxmatch(&id, aabc)) %sysfunc(prxposn(&id, 1, aabc)) \
+         %sysfunc(prxparen(&id)) %sysfunc(prxchange(&other, -1, banana)) \
+         %sysfunc(prxmatch(/n/, banana));";
+    assert_eq!(put(program), ["1 2 3 c 1 bxnxnx 3"]);
+    let (log, _) = run("%put %sysfunc(prxmatch(7, abc));");
+    assert!(log.contains("ERROR"), "{log}");
+}
