@@ -93,7 +93,8 @@ enum Method {
     Ref(Vec<Given>),
     Remove(Vec<Given>),
     FindNext,
-    HasNext,
+    /// The answer goes to this variable.
+    HasNext(Slot),
     Output(Text),
     Items,
     Clear,

@@ -85,9 +85,13 @@ impl Builder<'_> {
         let name = method.to_ascii_uppercase();
         let method = self.method_called(index, &name, arguments, out)?;
         let Some(method) = method else {
-            let message = format!(
-                "The method or attribute {object}.{name} is unknown or not implemented yet."
-            );
+            let message = if name == "HAS_NEXT" {
+                "HAS_NEXT takes RESULT: and a numeric variable for its answer.".to_owned()
+            } else {
+                format!(
+                    "The method or attribute {object}.{name} is unknown or not implemented yet."
+                )
+            };
             return Err(Failure::at(span, message));
         };
         Ok(MethodCall {
@@ -137,6 +141,21 @@ impl Builder<'_> {
         let value = self.value(&argument.value, out)?;
         let name = self.compiler().to_text(value, &argument.value.span);
         Ok(Some(Method::Output(name)))
+    }
+
+    /// `HAS_NEXT` with its RESULT:, a variable; `None` if there is none.
+    pub(super) fn has_next(&mut self, arguments: &[MethodArgument]) -> Option<Method> {
+        let [argument] = arguments else {
+            return None;
+        };
+        let ExprKind::Variable(name) = &argument.value.kind else {
+            return None;
+        };
+        let place = self.pdv.numeric(name);
+        let variable = &mut self.pdv.variables[place];
+        variable.assigned = true;
+        let good = is_tag(argument, "result") && variable.slot.kind == Kind::Numeric;
+        good.then_some(Method::HasNext(variable.slot))
     }
 
     fn shape(&mut self, index: usize) -> &mut Shape {

@@ -74,7 +74,10 @@ static METHODS: &[Entry] = &[
     ),
     entry("FIND_NEXT", Kind::Bare(|| Method::FindNext)),
     entry("FIRST", Kind::Iterator(|| Method::First)),
-    entry("HAS_NEXT", Kind::Bare(|| Method::HasNext)),
+    entry(
+        "HAS_NEXT",
+        Kind::Hash(|builder, _, arguments, _| Ok(builder.has_next(arguments))),
+    ),
     entry("LAST", Kind::Iterator(|| Method::Last)),
     entry("NEXT", Kind::Iterator(|| Method::Next)),
     entry("NUM_ITEMS", Kind::Attribute(|| Method::Items)),

@@ -68,10 +68,11 @@ impl Running<'_> {
                 self.objects.states[index].found = next;
                 Ok(self.take(index, next))
             }
-            Method::HasNext => {
+            Method::HasNext(answer) => {
                 let now = self.objects.states[index].found;
                 let next = now.and_then(|item| self.table(index).next_of_key(item));
-                Ok(f64::from(u8::from(next.is_some())))
+                self.store(answer, f64::from(u8::from(next.is_some())));
+                Ok(0.0)
             }
             Method::Check(keys) => {
                 let key = self.key(index, keys, &call.span)?;
