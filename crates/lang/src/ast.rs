@@ -436,6 +436,10 @@ pub enum Place {
     },
 }
 
+/// The function that `x in: ('a', 'b')` calls with the value and the texts: whether one of them is equal
+/// over the shorter length. No program can write this name.
+pub const IN_PREFIX: &str = "IN:";
+
 /// The variable that chooses the element of an array without dimensions.
 pub const IMPLICIT_INDEX: &str = "_I_";
 
@@ -605,7 +609,7 @@ pub enum ExprKind {
         /// NOT IN.
         negated: bool,
     },
-    /// `name(arguments)`.
+    /// `name(arguments)`; [`IN_PREFIX`] stands for `IN:`.
     Call(String, Vec<Argument>),
     /// `a{i}` or `a[i, j]`.
     Element(String, Vec<Expr>),

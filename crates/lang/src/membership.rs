@@ -1,7 +1,7 @@
 //! Operators that stand beside the comparisons: IN with its list of constants, and what only WHERE
 //! has: BETWEEN, IS MISSING, LIKE, CONTAINS.
 
-use crate::ast::{Expr, ExprKind, InItem, TokenKind};
+use crate::ast::{Argument, Expr, ExprKind, IN_PREFIX, InItem, TokenKind, UnaryOp};
 use crate::cursor::{Cursor, Parsed};
 use crate::expression::Tree;
 
@@ -22,7 +22,7 @@ impl Cursor<'_> {
             }
             return Ok(found);
         }
-        self.eat_symbol(":");
+        let prefix = self.eat_symbol(":");
         if self.peek_word().is_some() {
             return Err(self.not_yet("array after IN"));
         }
@@ -30,10 +30,19 @@ impl Cursor<'_> {
         let (height, nodes) = (left.height + 1, left.nodes + items.len() as u64);
         let value = take(left);
         let span = value.span.clone();
+        let negated = negated || not_in;
+        // Of numbers the colon says nothing.
+        let is_text = |item: &InItem| matches!(item, InItem::Value(one) if matches!(one.kind, ExprKind::Text(_)));
+        if prefix && items.iter().all(is_text) {
+            let kind = prefix_of(*value, items, negated);
+            return self
+                .checked(Tree::new(span, kind, height + 1, nodes + 1))
+                .map(Some);
+        }
         let kind = ExprKind::In {
             value,
             items,
-            negated: negated || not_in,
+            negated,
         };
         self.checked(Tree::new(span, kind, height, nodes)).map(Some)
     }
@@ -141,6 +150,22 @@ impl Cursor<'_> {
         };
         self.checked(Tree::new(span, kind, height + 1, nodes))
             .map(Some)
+    }
+}
+
+/// `value in: (items)` or its contrary, as a call of [`IN_PREFIX`].
+fn prefix_of(value: Expr, items: Vec<InItem>, negated: bool) -> ExprKind {
+    let span = value.span.clone();
+    let mut arguments = vec![Argument::Value(value)];
+    arguments.extend(items.into_iter().filter_map(|item| match item {
+        InItem::Value(item) => Some(Argument::Value(item)),
+        InItem::Range(..) => None,
+    }));
+    let call = ExprKind::Call(IN_PREFIX.to_owned(), arguments);
+    if negated {
+        ExprKind::Unary(UnaryOp::Not, Box::new(Expr { span, kind: call }))
+    } else {
+        call
     }
 }
 

@@ -1,12 +1,12 @@
 //! Calls of functions of the tables, compiled: arguments converted to the types they need.
 
 use base::diag::Span;
-use lang::ast::{Argument, FormatModifier, FormatRef};
+use lang::ast::{Argument, FormatModifier, FormatRef, IN_PREFIX};
 use sas7bdat::{Format, Kind};
 
 use super::compile::{Compiler, Site, not_omitted};
 use super::function::table::{Entry, Gives};
-use super::function::{self, conversion, pattern, random, special};
+use super::function::{self, character, conversion, pattern, random, special};
 use super::general::General;
 use super::pattern::Pattern;
 use super::{Number, Text, Value};
@@ -27,7 +27,13 @@ impl Compiler<'_> {
     ) -> Outcome<Value> {
         let (mut values, format) = self.given(name, arguments, span)?;
         let first_is_text = matches!(values.first(), Some((Value::Text(_), _)));
-        let found = Entry::find(name).or_else(|| special::queue(name, first_is_text));
+        if name == IN_PREFIX && !first_is_text {
+            return Err(Failure::at(span, "IN needs a list of numbers here."));
+        }
+        let found = match name {
+            IN_PREFIX => Some(&character::IN_PREFIX),
+            _ => Entry::find(name).or_else(|| special::queue(name, first_is_text)),
+        };
         let Some(mut entry) = found else {
             let message = format!("The function {name} is unknown or not implemented yet.");
             return Err(Failure::at(span, message));

@@ -120,6 +120,13 @@ pub fn compare_padded(left: &[u8], right: &[u8]) -> Ordering {
     })
 }
 
+/// Compares over the shorter length as declared; an empty text is one blank.
+pub fn compare_prefix(left: &[u8], right: &[u8]) -> Ordering {
+    let shared = left.len().min(right.len()).max(1);
+    let head = |text: &[u8]| text.len().min(shared);
+    compare_padded(&left[..head(left)], &right[..head(right)])
+}
+
 /// Without trailing blanks.
 pub fn trimmed(bytes: &[u8]) -> &[u8] {
     let end = bytes
@@ -205,10 +212,7 @@ impl Number {
             } => {
                 let (left, right) = (left.value(row, events), right.value(row, events));
                 let order = if *prefix {
-                    // Over the shorter length as declared; an empty text is one blank.
-                    let shared = left.len().min(right.len()).max(1);
-                    let head = |text: &[u8]| text.len().min(shared);
-                    compare_padded(&left[..head(&left)], &right[..head(&right)])
+                    compare_prefix(&left, &right)
                 } else {
                     compare_padded(&left, &right)
                 };

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use lang::ast::{Argument, BinaryOp, Comparison, Expr, ExprKind, InItem, UnaryOp, VariableList};
+use lang::ast::{
+    Argument, BinaryOp, Comparison, Expr, ExprKind, IN_PREFIX, InItem, UnaryOp, VariableList,
+};
 
 /// Longer texts are left out of the log.
 const LONGEST: usize = 4096;
@@ -24,6 +26,12 @@ fn print(expr: &Expr, out: &mut String) -> Option<()> {
         ExprKind::Missing(code) => out.extend(['.', char::from(*code)]),
         ExprKind::Text(text) => quoted(text, out)?,
         ExprKind::Variable(name) => out.push_str(name),
+        ExprKind::Call(name, arguments) if name == IN_PREFIX => {
+            prefix_of(arguments, false, out)?;
+        }
+        ExprKind::Unary(UnaryOp::Not, operand) if let Some(arguments) = in_prefix(operand) => {
+            prefix_of(arguments, true, out)?;
+        }
         ExprKind::Unary(operator, operand) => {
             out.push_str(match operator {
                 UnaryOp::Minus => "-",
@@ -95,6 +103,34 @@ fn where_only(expr: &Expr, out: &mut String) -> Option<()> {
     }
 }
 
+fn in_prefix(expr: &Expr) -> Option<&[Argument]> {
+    match &expr.kind {
+        ExprKind::Call(name, arguments) if name == IN_PREFIX => Some(arguments),
+        _ => None,
+    }
+}
+
+/// `value in: (texts)`
+fn prefix_of(arguments: &[Argument], negated: bool, out: &mut String) -> Option<()> {
+    for (index, argument) in arguments.iter().enumerate() {
+        let Argument::Value(value) = argument else {
+            return None;
+        };
+        match index {
+            0 => {
+                print_operand(value, out)?;
+                out.push_str(if negated { " not in: (" } else { " in: (" });
+            }
+            _ => {
+                out.push_str(if index == 1 { "" } else { ", " });
+                print(value, out)?;
+            }
+        }
+    }
+    out.push(')');
+    Some(())
+}
+
 /// Parentheses around everything that is more than one word keep the grouping as it was parsed.
 fn print_operand(expr: &Expr, out: &mut String) -> Option<()> {
     let simple = matches!(
@@ -105,7 +141,7 @@ fn print_operand(expr: &Expr, out: &mut String) -> Option<()> {
             | ExprKind::Variable(_)
             | ExprKind::Call(..)
     );
-    if simple {
+    if simple && in_prefix(expr).is_none() {
         return print(expr, out);
     }
     out.push('(');

@@ -5,4 +5,5 @@ mod harness;
 mod hashes;
 mod macros;
 mod names;
+mod operators;
 mod records;

@@ -76,7 +76,9 @@ fn comparisons_have_many_spellings() {
         ("a=>b", "(>= a b)"),
         ("a=:'x'", "(=: a \"x\")"),
         ("a gt: b", "(>: a b)"),
-        ("a in:('x')", "(in a \"x\")"),
+        ("a in:('x' 'y')", "IN:(a \"x\" \"y\")"),
+        ("a not in: ('x')", "(not IN:(a \"x\"))"),
+        ("a in:(1)", "(in a 1)"),
     ]);
 }
 

@@ -1,7 +1,7 @@
 //! Functions of texts. They work on bytes, as SAS's do; case and classes are those of ASCII.
 
 use super::table::{Entry, Gives, general};
-use crate::expr::evaluate::trimmed;
+use crate::expr::evaluate::{compare_prefix, trimmed};
 use crate::expr::general::{Call, Given, Result};
 
 /// What separates words for SCAN and COUNTW where nothing is said.
@@ -404,6 +404,16 @@ fn compress(call: &mut Call<'_, '_>) -> Result {
     let kept = value.iter().copied();
     text(kept.filter(|byte| !characters.lists(*byte)).collect())
 }
+
+/// The operator IN: of texts.
+pub(in crate::expr) static IN_PREFIX: Entry =
+    general(lang::ast::IN_PREFIX, "c*", Gives::Number, |call| {
+        let value = call.text(0);
+        let mut items = (1..call.count()).map(|index| call.text(index));
+        number(usize::from(
+            items.any(|item| compare_prefix(&value, &item).is_eq()),
+        ))
+    });
 
 fn find_function(call: &mut Call<'_, '_>) -> Result {
     let (mut fold, mut strip, mut start) = (false, false, 1);
