@@ -440,6 +440,10 @@ pub enum Place {
 /// over the shorter length. No program can write this name.
 pub const IN_PREFIX: &str = "IN:";
 
+/// The function that the rest of a long sum becomes: the sum of the arguments, taken one by one from left to
+/// right. No program can write this name.
+pub const SUM_CHAIN: &str = "+";
+
 /// The variable that chooses the element of an array without dimensions.
 pub const IMPLICIT_INDEX: &str = "_I_";
 
@@ -609,7 +613,7 @@ pub enum ExprKind {
         /// NOT IN.
         negated: bool,
     },
-    /// `name(arguments)`; [`IN_PREFIX`] stands for `IN:`.
+    /// `name(arguments)`; [`IN_PREFIX`] stands for `IN:`, [`SUM_CHAIN`] for a long sum.
     Call(String, Vec<Argument>),
     /// `a{i}` or `a[i, j]`.
     Element(String, Vec<Expr>),

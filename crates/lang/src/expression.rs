@@ -3,11 +3,11 @@
 //!
 //! The depth of the trees built here is bounded by [`NESTING_MAX`], because whoever walks or drops a
 //! tree recurses as deep as it is. Chains of AND, OR and `||`, which programs make long, are built
-//! balanced.
+//! balanced; long sums become a list of terms.
 
 use crate::ast::{
     Argument, BinaryOp, Comparison, Expr, ExprKind, FormatModifier, MethodArgument, Restriction,
-    TokenKind, UnaryOp,
+    SUM_CHAIN, TokenKind, UnaryOp,
 };
 use crate::cursor::{Cursor, Parsed};
 use base::diag::Span;
@@ -16,6 +16,9 @@ use base::limits::NESTING_MAX;
 /// Nodes of one expression. `a<b<c` copies `b`, so that nested chains grow exponentially in a text
 /// of linear length.
 const NODES_MAX: u64 = 1 << 20;
+
+/// Terms of a sum that become a tree; what follows them does not make it deeper.
+const SUM_TREE_MAX: u32 = 100;
 
 /// An expression with its measures.
 pub(crate) struct Tree {
@@ -190,6 +193,7 @@ impl Cursor<'_> {
 
     fn sum(&mut self) -> Parsed<Tree> {
         let mut left = self.product()?;
+        let mut terms = 1;
         loop {
             let operator = if self.eat_symbol("+") {
                 BinaryOp::Add
@@ -200,7 +204,51 @@ impl Cursor<'_> {
             };
             let right = self.product()?;
             left = self.binary(operator, left, right)?;
+            terms += 1;
+            if terms == SUM_TREE_MAX {
+                return self.rest_of_sum(left);
+            }
         }
+    }
+
+    /// What follows a sum of many terms, as a call of [`SUM_CHAIN`]: sums are taken from left to right,
+    /// so that a tree of them would be as deep as they are long.
+    fn rest_of_sum(&mut self, first: Tree) -> Parsed<Tree> {
+        let span = first.expr.span.clone();
+        let mut size = Size::default();
+        let mut terms = vec![Argument::Value(size.add(first))];
+        loop {
+            let minus = self.at_symbol("-");
+            if !minus && !self.at_symbol("+") {
+                break;
+            }
+            self.next();
+            let mut term = self.product()?;
+            if minus {
+                let (span, height, nodes) =
+                    (term.expr.span.clone(), term.height + 1, term.nodes + 1);
+                let kind = ExprKind::Unary(UnaryOp::Minus, term.expr);
+                term = self.checked(Tree::new(span, kind, height, nodes))?;
+            }
+            terms.push(Argument::Value(size.add(term)));
+            if size.nodes > NODES_MAX {
+                return Err(self.fail("The expression is too large"));
+            }
+        }
+        let kind = match (terms.len(), terms.pop()) {
+            (1, Some(Argument::Value(only))) => {
+                return Ok(Tree {
+                    expr: Box::new(only),
+                    height: size.height,
+                    nodes: size.nodes,
+                });
+            }
+            (_, last) => {
+                terms.extend(last);
+                ExprKind::Call(SUM_CHAIN.to_owned(), terms)
+            }
+        };
+        self.checked(Tree::new(span, kind, size.height + 1, size.nodes + 1))
     }
 
     fn product(&mut self) -> Parsed<Tree> {

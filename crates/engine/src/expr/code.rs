@@ -134,6 +134,33 @@ fn emit(number: &Number, depth: usize, code: &mut Code) -> Option<()> {
 }
 
 impl Code {
+    /// `first` and all `terms`, added one by one from left to right; the sites count missing values.
+    pub(super) fn sum(first: Number, terms: Vec<(Number, usize)>) -> Self {
+        let mut code = Self::default();
+        code.other(first);
+        for (term, site) in terms {
+            let site = u32::try_from(site).unwrap_or(u32::MAX);
+            let step = match term {
+                Number::Constant(value) => Step::OperateConstant(Arithmetic::Add, site, value),
+                Number::Variable(slot) if slot.is_plain() => {
+                    Step::OperateLoad(Arithmetic::Add, site, slot.offset)
+                }
+                term => {
+                    code.other(term);
+                    Step::Operate(Arithmetic::Add, site)
+                }
+            };
+            code.steps.push(step);
+        }
+        code
+    }
+
+    fn other(&mut self, number: Number) {
+        let index = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
+        self.others.push(number.lowered());
+        self.steps.push(Step::Other(index));
+    }
+
     /// The value over `row`.
     pub fn value(&self, row: &[u8], events: &mut Events) -> f64 {
         let mut stack = [0.0; DEPTH_MAX + 1];

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use base::diag::{Diagnostic, Span};
-use lang::ast::{Argument, BinaryOp, Comparison, Expr, ExprKind, IMPLICIT_INDEX, InItem, UnaryOp};
+use lang::ast::{
+    Argument, BinaryOp, Comparison, Expr, ExprKind, IMPLICIT_INDEX, InItem, SUM_CHAIN, UnaryOp,
+};
 use sas7bdat::{Encoding, Kind, missing};
 
 use super::array::{ArrayLayout, ElementRef};
+use super::code::Code;
 use super::function::{OfNumbers, OfText};
 use super::{Arithmetic, Number, Slot, Text, Value};
 use crate::failure::{Failure, Outcome};
@@ -408,6 +411,9 @@ impl Compiler<'_> {
     }
 
     fn call(&mut self, name: &str, arguments: &[Argument], span: &Span) -> Outcome<Value> {
+        if name == SUM_CHAIN {
+            return self.sum_chain(arguments, span);
+        }
         if let Some(bound) = self.bound(name, arguments) {
             return Ok(Value::Number(bound));
         }
@@ -453,6 +459,26 @@ impl Compiler<'_> {
             return Err(Failure::at(span, message));
         }
         Ok(Value::Number(Number::Call(function, numbers)))
+    }
+
+    /// A sum of many terms, as steps: nothing here is as deep as it is long.
+    fn sum_chain(&mut self, arguments: &[Argument], span: &Span) -> Outcome<Value> {
+        let (mut first, mut terms) = (None, Vec::with_capacity(arguments.len()));
+        for argument in arguments {
+            let Argument::Value(term) = argument else {
+                return Err(not_omitted(SUM_CHAIN, span));
+            };
+            let term = self.number(term)?;
+            if first.is_none() {
+                first = Some(term);
+            } else {
+                terms.push((term, self.sites.add(Site::Missing, span)));
+            }
+        }
+        let first = first.unwrap_or(Number::Constant(0.0));
+        Ok(Value::Number(Number::Code(Box::new(Code::sum(
+            first, terms,
+        )))))
     }
 
     fn of_list_item(&mut self, slot: Slot, span: &Span) -> Number {

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use lang::ast::{
-    Argument, BinaryOp, Comparison, Expr, ExprKind, IN_PREFIX, InItem, UnaryOp, VariableList,
+    Argument, BinaryOp, Comparison, Expr, ExprKind, IN_PREFIX, InItem, SUM_CHAIN, UnaryOp,
+    VariableList,
 };
 
 /// Longer texts are left out of the log.
@@ -61,6 +62,7 @@ fn print(expr: &Expr, out: &mut String) -> Option<()> {
             }
             out.push(')');
         }
+        ExprKind::Call(name, _) if name == SUM_CHAIN => return None,
         ExprKind::Call(name, arguments) => call(name, arguments, out)?,
         _ => where_only(expr, out)?,
     }

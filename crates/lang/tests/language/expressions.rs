@@ -184,12 +184,20 @@ fn where_has_operators_of_its_own() {
 }
 
 #[test]
-fn long_chains_of_or_stay_flat_and_deep_nesting_is_refused() {
+fn long_chains_of_or_and_sums_stay_flat_and_deep_nesting_is_refused() {
     let mut host = crate::MemoryHost::default();
     let chain = vec!["x=1"; 5_000].join(" or ");
     assert_eq!(
         lines(&format!("data a; if {chain}; run;"), &mut host).len(),
         1
+    );
+    let sum = "1+a-".repeat(50_000);
+    let found = lines(&format!("data a; v = {sum}1; run;"), &mut host);
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].starts_with("(data [a] (= v +("),
+        "{}",
+        &found[0][..200]
     );
     for deep in [
         "(".repeat(100_000),
@@ -198,7 +206,7 @@ fn long_chains_of_or_stay_flat_and_deep_nesting_is_refused() {
         "2**".repeat(100_000),
         "f(".repeat(100_000),
         "a[".repeat(100_000),
-        "1+".repeat(100_000) + "1",
+        "1*".repeat(100_000) + "1",
         "a<(".repeat(190),
         "(a<".repeat(190) + "a" + &"<a)".repeat(190),
     ] {
