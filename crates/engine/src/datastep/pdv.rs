@@ -410,7 +410,10 @@ impl Pdv {
             let message = format!("The variable {name} is not known in this DATA step.");
             Failure::at(span, message)
         })?;
-        if matches!(list, VariableList::All(..) | VariableList::Prefix(..)) {
+        if matches!(
+            list,
+            VariableList::All(..) | VariableList::Prefix(..) | VariableList::Range { .. }
+        ) {
             found.retain(|index| !self.variables[*index].automatic);
         }
         Ok(found)

@@ -83,3 +83,12 @@ fn what_infile_and_file_cannot_do_is_refused_by_name() {
         fails(program, text);
     }
 }
+
+#[test]
+fn ranges_of_variables_pass_over_infile() {
+    let program = "data a; input x; y = length(_infile_); array t{*} x--y; n = dim(t); put '>' n (x--y) (=); \
+         datalines;
+5
+;";
+    assert_eq!(put(program), ["2 x=5 y=1"]);
+}
