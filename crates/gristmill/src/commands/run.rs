@@ -111,12 +111,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
 
 /// What contradicts itself, and what a licensed SAS cannot do, is refused before anything is done.
 fn check_arguments(args: &RunArgs) -> Result<()> {
-    each_once("--label", args.label.iter().map(|(name, _)| name))?;
-    each_once("--mix", args.mix.iter().map(|(name, _)| name))?;
-    each_once("--parameter", args.parameter.iter().map(|(name, _)| name))?;
+    each_name_once("--label", args.label.iter().map(|(name, _)| name))?;
+    each_name_once("--mix", args.mix.iter().map(|(name, _)| name))?;
+    each_name_once("--parameter", args.parameter.iter().map(|(name, _)| name))?;
     let compared = args.compare_option.iter().map(|compared| &compared.name);
     let options = args.option.iter().map(|(name, _)| name);
-    each_once("--option", options.chain(compared))?;
+    each_name_once("--option", options.chain(compared))?;
     let Some(sas) = &args.engine.0 else {
         return Ok(());
     };
@@ -130,7 +130,7 @@ fn check_arguments(args: &RunArgs) -> Result<()> {
 }
 
 /// A flag that gives a name two values does not say which is meant.
-fn each_once<'a>(flag: &str, names: impl Iterator<Item = &'a String>) -> Result<()> {
+fn each_name_once<'a>(flag: &str, names: impl Iterator<Item = &'a String>) -> Result<()> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name.to_ascii_uppercase()) {
