@@ -116,6 +116,20 @@ pub(crate) fn run_on(store: Arc<dyn Store>, program: &str) -> Ran {
     }
 }
 
+/// The log of `program` on a fresh store, and its exit code.
+pub(crate) fn run(program: &str) -> (String, u8) {
+    let ran = run_on(Arc::new(store()), program);
+    (ran.log, ran.exit)
+}
+
+/// Lines of the log that begin with `>`: what PUT statements of a clean program wrote.
+#[track_caller]
+pub(crate) fn put(program: &str) -> Vec<String> {
+    let (ran, _) = clean(program);
+    let lines = ran.log.lines().filter_map(|line| line.strip_prefix('>'));
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
 /// Runs a program on a fresh store that must end with an error, and looks for `text` in its log.
 #[track_caller]
 pub(crate) fn fails(program: &str, text: &str) {
