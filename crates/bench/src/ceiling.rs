@@ -72,10 +72,11 @@ pub fn is_pool(suite: &Suite) -> bool {
     *suite.text.launch.rule.get_ref() == Rule::Pool
 }
 
-/// Jobs of one kind have one program and read data that are made alike.
-fn kind(plan: &Plan, job: &PlannedJob) -> (usize, Vec<usize>) {
+/// Jobs of one kind here read data that are made alike, too.
+fn kind(plan: &Plan, job: &PlannedJob) -> (String, Vec<usize>) {
     let inputs = job.inputs.iter().filter_map(|at| plan.datasets.get(*at));
-    (job.entry, inputs.map(|dataset| dataset.entry).collect())
+    let inputs = inputs.map(|dataset| dataset.entry);
+    (job.kind.clone(), inputs.collect())
 }
 
 fn one_of_each(small: &mut Plan) {
@@ -318,14 +319,12 @@ mod tests {
         distinct.sort();
         distinct.dedup();
         assert_eq!(kinds.len(), distinct.len());
-        let all = all.iter().map(|job| kind(&whole, job));
-        assert!(all.clone().all(|kind| kinds.contains(&kind)), "{kinds:?}");
-        let programs: Vec<usize> = all.map(|kind| kind.0).collect();
-        assert!(
-            programs
-                .iter()
-                .all(|entry| kinds.iter().any(|kind| kind.0 == *entry))
-        );
+        let mut all = all.iter().map(|job| kind(&whole, job));
+        assert!(all.all(|kind| kinds.contains(&kind)), "{kinds:?}");
+        // One of them does what the other one does not.
+        let ran = |name: &str| small.jobs.iter().any(|job| job.name == name);
+        assert!(ran("hplogistic_1") && ran("hplogistic_2"));
+        assert!(ran("bank1_1") && !ran("bank1_3"));
     }
 
     /// Of four jobs with data of their own one is left: a quarter of the output, of a quarter of the input.

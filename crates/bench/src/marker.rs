@@ -88,11 +88,8 @@ pub fn hold(directory: &Path) -> io::Result<InUse> {
 
 /// An error of a file system that has no locks says nothing of them by itself: "Function not implemented".
 fn told(directory: &Path, error: io::Error) -> io::Error {
-    const NO_LOCKS: [i32; 3] = [37, 38, 95];
-    if !error
-        .raw_os_error()
-        .is_some_and(|code| NO_LOCKS.contains(&code))
-    {
+    let code = ::io::errno::name(::io::errno::code_of(&error));
+    if !["ENOLCK", "ENOSYS", "EOPNOTSUPP"].contains(&&*code) {
         return error;
     }
     let message = format!(

@@ -427,7 +427,6 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
     let users = users(suite, &choice, request)?;
     choice.mix.clone_from(&request.mix);
     let expanded = expand(suite, &choice);
-    let options = options::of_suite(text, request)?;
     if !expanded.wrong.is_empty() {
         return Err(suite::Error::Mistakes(suite.mistakes(&expanded.wrong)).into());
     }
@@ -449,12 +448,12 @@ pub fn plan(suite: &Suite, request: &Request, host: &HostFacts) -> Result<Plan, 
             && !text.datasets.is_empty(),
         demonstration,
         qualifying: false,
-        compressed_to: compressed_to(suite, request, &options, &expanded.datasets),
+        compressed_to: compressed_to(suite, request, &expanded.datasets)?,
         seed: request.seed,
         cores: host.cores,
         cores_basis: host.cores_basis.clone(),
         memory: host.memory,
-        options,
+        options: options::of_suite(text, request)?,
         verify: request.verify,
         copies: request.copies.unwrap_or(text.copies),
         lanes: request.lanes,
@@ -658,9 +657,7 @@ fn own_scale(
         }
         Scale::Auto => {
             // A qualifying run, 3.1 times the memory, if it fits in nine tenths of what is free.
-            let options = options::of_suite(&suite.text, request)?;
-            let compressed_to = compressed_to(suite, request, &options, &planned);
-            let wanted = 3.1 * host.memory.0 as f64 / compressed_to;
+            let wanted = 3.1 * host.memory.0 as f64 / compressed_to(suite, request, &planned)?;
             let room = host
                 .free
                 .iter()
@@ -689,14 +686,12 @@ fn own_scale(
     }
 }
 
-fn compressed_to(
-    suite: &Suite,
-    request: &Request,
-    options: &BTreeMap<String, String>,
-    sets: &[PlannedDataset],
-) -> f64 {
-    let compressed = stage::compressed(request.variant.as_deref(), options);
-    sizes::compressed_to(suite, compressed, sets)
+/// What the request's options make of staged files, as a part of their rows.
+fn compressed_to(suite: &Suite, request: &Request, sets: &[PlannedDataset]) -> Result<f64, Error> {
+    let mut options = options::of_suite(&suite.text, request)?;
+    options.extend(request.options.clone());
+    let compressed = stage::compressed(request.variant.as_deref(), &options);
+    Ok(sizes::compressed_to(suite, compressed, sets))
 }
 
 /// Of so many bytes at the paper's scale.

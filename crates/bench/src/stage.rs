@@ -203,16 +203,15 @@ impl Stage {
                 files += staged.file_bytes;
             }
         }
-        let all = plan.input_bytes().0 as f64;
-        let staged_bytes = rounded(all * (files as f64 / rows.max(1) as f64));
+        let sizes = self.sizes(plan)?;
+        if rows == 0 {
+            return Ok(RunPlan { sizes, ..record });
+        }
+        let staged = rounded(plan.input_bytes().0 as f64 * (files as f64 / rows as f64));
         Ok(RunPlan {
-            sizes: self.sizes(plan)?,
-            staged_bytes: (rows > 0).then_some(staged_bytes).or(record.staged_bytes),
-            qualifying: if rows > 0 {
-                staged_bytes >= 3 * record.memory_bytes
-            } else {
-                record.qualifying
-            },
+            sizes,
+            staged_bytes: Some(staged),
+            qualifying: staged >= 3 * record.memory_bytes,
             ..record
         })
     }

@@ -432,7 +432,7 @@ pub struct SuitesArgs {
     /// What to do [default: list them]
     #[command(subcommand)]
     pub what: Option<SuitesVerb>,
-    /// Print each folder as JSON, one a line
+    /// Print the list as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -733,7 +733,7 @@ pub struct CleanArgs {
     /// Leave run directories in place
     #[arg(long)]
     pub keep_runs: bool,
-    /// Print the list as JSON
+    /// Print each folder as JSON, one a line
     #[arg(long)]
     pub json: bool,
 }

@@ -1,10 +1,8 @@
 //! Exit codes, the only place where they are given numbers.
 
-use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::fmt;
 use std::process::ExitCode;
-use std::{fmt, fs};
 
 use bench::{plan, suite};
 
@@ -55,7 +53,7 @@ impl Exit {
         }
     }
 
-    /// The worse of two answers: could not run, then no, then no answer, then good.
+    /// The worse of two answers: usage, then could not run, then no, then no answer, then good.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -101,22 +99,3 @@ macro_rules! usage {
     };
 }
 pub(crate) use usage;
-
-/// Refuses a list in which a file or folder is named twice, under whatever names: it would count twice.
-pub fn each_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> anyhow::Result<()> {
-    let mut seen: BTreeMap<PathBuf, &Path> = BTreeMap::new();
-    for path in paths {
-        // What is not there is told by whoever opens it.
-        let Ok(place) = fs::canonicalize(path) else {
-            continue;
-        };
-        if let Some(before) = seen.insert(place, path) {
-            usage!(
-                "{} and {} are the same; name it once",
-                before.display(),
-                path.display()
-            );
-        }
-    }
-    Ok(())
-}

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod exit;
+mod paths;
 mod signals;
 mod sizes;
 mod ui;

@@ -253,6 +253,26 @@ fn what_a_batch_side_by_side_gets_wrong_is_found() {
     }
 }
 
+/// What caches have to hold are files, not rows.
+#[test]
+fn a_compressed_run_is_as_large_as_its_files() {
+    let variant =
+        "[variants.packed]\ntitle = \"packed\"\noptions = { COMPRESS = \"CHAR\" }\n\n[launch]";
+    let site = Site::new(&SUITE.replace("[launch]", variant));
+    let recipe = site.directory.path().join("streams/recipes/pairs.toml");
+    let blanks = "    { name = \"t\", kind = \"character\", length = 400, used = 1 },\n]";
+    fs::write(recipe, RECIPE.replace("\n]", &format!("\n{blanks}"))).unwrap();
+    let output = site.run(&["--variant", "packed", "--no-ceiling"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let plan = site.plans().pop().unwrap();
+    let names = ["a_1", "a_2", "a_3", "keyed"];
+    let files = names.map(|name| site.staged(&format!("{name}.sas7bdat")).len() as u64);
+    let rows = (3 * 2000 + 500) * 416;
+    let (staged, files) = (plan.staged_bytes.unwrap(), files.iter().sum::<u64>());
+    assert_eq!(staged, files);
+    assert!(staged < rows / 2, "{staged} {rows}");
+}
+
 #[test]
 fn a_spread_suite_has_no_batches_side_by_side() {
     let spread = SUITE.replace("copies = \"identical\"", "distribution = \"spread\"");

@@ -407,3 +407,16 @@ fn a_user_called_as_records_call_things_does_not_break_them() {
     let shown = gristmill(&["report", &run.display().to_string()]);
     assert_eq!(shown.stdout, gristmill(&["report", &old()]).stdout);
 }
+
+#[test]
+fn a_mark_before_anything_happened_has_its_time() {
+    let copies = tempfile::tempdir().unwrap();
+    let run = copied(copies.path(), "early");
+    fs::remove_file(run.join("events.jsonl")).unwrap();
+    let run = results::run::RunDirectory::open(&run);
+    let started = run.plan().unwrap().started_unix_s;
+    for later in [2.5, 4.0] {
+        let at_s = run.mark(started + later, "failover").unwrap();
+        assert!((at_s - later).abs() < 1e-3, "{at_s}");
+    }
+}

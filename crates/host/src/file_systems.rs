@@ -127,7 +127,7 @@ fn physical(mount: &Mount, depth: u32) -> Physical {
         kind if cifs::KINDS.contains(&kind) && served::now(mount).is_some() => {
             return Physical::Mount;
         }
-        "tmpfs" | "ramfs" => return hidden("keeps files in memory"),
+        kind if is_in_memory(kind) => return hidden("keeps files in memory"),
         "overlay" => return hidden("hides which file system files are on"),
         _ => {}
     }
@@ -269,6 +269,11 @@ const SHARED: [&str; 21] = [
     "vxclfs",
     "wekafs",
 ];
+
+/// Whether a file system keeps files in memory and nowhere else.
+pub fn is_in_memory(kind: &str) -> bool {
+    matches!(kind, "tmpfs" | "ramfs")
+}
 
 /// Whether a file system of this kind can be one that nodes share.
 pub fn is_shared(kind: &str) -> bool {

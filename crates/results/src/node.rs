@@ -73,6 +73,11 @@ pub enum PhysicalReads {
 }
 
 impl FileSystemRecord {
+    /// Whether it keeps files in memory and nowhere else.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(&*self.kind, "tmpfs" | "ramfs")
+    }
+
     /// Devices that it is on: what it moves is what all of them do.
     pub fn own_devices(&self) -> &[String] {
         if self.members.is_empty() {
@@ -100,7 +105,7 @@ impl NodeRecord {
         }
         // Memory is never read physically; below an overlay the kernel counts as ever.
         let is_counted = |record: &FileSystemRecord| {
-            let by_process = matches!(record.kind.as_str(), "tmpfs" | "ramfs" | "overlay");
+            let by_process = record.is_in_memory() || record.kind == "overlay";
             !record.counts_itself && (record.hidden.is_none() || by_process)
         };
         records.all(is_counted).then_some(PhysicalReads::Processes)

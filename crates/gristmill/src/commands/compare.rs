@@ -13,7 +13,8 @@ use results::tables;
 
 use super::report::{csv, unknown, write_whole};
 use crate::cli::CompareArgs;
-use crate::exit::{Exit, each_once};
+use crate::exit::Exit;
+use crate::paths::each_once;
 use crate::ui;
 
 /// Runs the verb.

@@ -27,6 +27,7 @@ use signal_hook::iterator::Signals;
 use super::record::{file_change, step_record};
 use crate::cli::{ExecArgs, HashedRows, VERSION};
 use crate::exit::Exit;
+use crate::paths::is_same;
 use crate::{signals, ui};
 
 /// Runs the verb.
@@ -171,15 +172,6 @@ fn check_outputs(args: &ExecArgs) -> Result<()> {
         files.push(path);
     }
     Ok(())
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| {
-        fs::canonicalize(path)
-            .or_else(|_| std::path::absolute(path))
-            .ok()
-    };
-    place(one) == place(other)
 }
 
 fn writer(

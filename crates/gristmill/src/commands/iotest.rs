@@ -16,7 +16,8 @@ use super::memory;
 use super::room::Room;
 use super::run::stop_on_signals;
 use crate::cli::NodesArgs;
-use crate::exit::{Exit, each_once, usage};
+use crate::exit::{Exit, usage};
+use crate::paths::each_once;
 use crate::ui;
 
 pub use nodes::{agent, nodes_of};
@@ -171,7 +172,7 @@ fn tell(args: &IotestArgs, outcome: &Outcome, host: &Host) -> Exit {
 fn in_memory(directories: &[PathBuf]) -> Option<&PathBuf> {
     directories.iter().find(|directory| {
         let mount = host::file_systems::live(directory);
-        mount.is_some_and(|(mount, _)| ["tmpfs", "ramfs"].contains(&mount.kind.as_str()))
+        mount.is_some_and(|(mount, _)| host::file_systems::is_in_memory(&mount.kind))
     })
 }
 

@@ -18,7 +18,8 @@ use results::matrix::{self, Analysis};
 use super::report::{csv, write_whole};
 use super::run::stop_on_signals;
 use crate::cli::{MatrixArgs, MatrixOutput, MatrixVerb, VERSION};
-use crate::exit::{Exit, each_once, usage};
+use crate::exit::{Exit, usage};
+use crate::paths::each_once;
 use crate::ui;
 
 /// Runs the verb.

@@ -736,12 +736,8 @@ fn is_short(facts: &Facts<'_>) -> bool {
 
 /// Files of a directory that lie in memory ask no storage for anything.
 fn in_memory(nodes: &[NodeRecord]) -> Option<String> {
-    let memory = |kind: &str| ["tmpfs", "ramfs"].contains(&kind);
-    let mut found = nodes.iter().flat_map(|node| {
-        let systems = node.file_systems.iter();
-        systems.filter(|(name, one)| memory(&one.kind) && *name != "runs")
-    });
-    let (name, system) = found.next()?;
+    let mut systems = nodes.iter().flat_map(|node| &node.file_systems);
+    let (name, system) = systems.find(|(_, one)| one.is_in_memory())?;
     Some(format!(
         "the files of {name} lie in memory ({} at {}), and no storage serves them",
         system.kind, system.mount_point

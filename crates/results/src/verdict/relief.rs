@@ -52,7 +52,7 @@ fn directories(limit: &Limit, record: Option<&NodeRecord>) -> Vec<String> {
         "device" => system.devices.iter().any(|device| device == what),
         "server" => system.mount_point == what,
         // What is in memory goes over no link, nor what is on devices of the node.
-        "link" => system.devices.is_empty() && !matches!(&*system.kind, "tmpfs" | "ramfs"),
+        "link" => system.devices.is_empty() && !system.is_in_memory(),
         _ => false,
     };
     let all = record.iter().flat_map(|record| &record.file_systems);

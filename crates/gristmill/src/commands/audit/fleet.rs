@@ -16,7 +16,8 @@ use super::SCHEMA;
 use crate::cli::AuditArgs;
 use crate::commands::nodes;
 use crate::commands::run::stop_on_signals;
-use crate::exit::{Exit, each_once, usage};
+use crate::exit::{Exit, usage};
+use crate::paths::each_once;
 use crate::ui;
 
 /// Compares audits of nodes: 1 if facts or findings differ.

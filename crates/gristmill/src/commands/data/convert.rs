@@ -16,6 +16,7 @@ use serde_json::json;
 use super::args::ConvertArgs;
 use super::value::counted;
 use crate::exit::{Exit, usage};
+use crate::paths::is_same;
 use crate::ui;
 
 /// What was converted.
@@ -29,7 +30,7 @@ struct Converted {
 /// Runs the verb.
 pub fn run(args: &ConvertArgs) -> Result<Exit> {
     let (input, output) = (args.input.as_path(), args.output.as_path());
-    if same_file(input, output) {
+    if is_same(input, output) {
         usage!("{} is both input and output", input.display());
     }
     let converted = match (extension(input).as_str(), extension(output).as_str()) {
@@ -80,11 +81,4 @@ fn undecodable(texts: u64, encoding: Encoding) -> Option<String> {
 fn extension(path: &Path) -> String {
     let extension = path.extension().and_then(|text| text.to_str());
     extension.unwrap_or_default().to_ascii_lowercase()
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }

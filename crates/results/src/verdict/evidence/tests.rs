@@ -538,7 +538,13 @@ fn files_in_memory_show_no_storage() {
         "{}",
         work.reason
     );
-    assert_eq!(in_memory("runs").result, "pass");
+    let on_disk = verdict_of(
+        &plan(),
+        &[job()],
+        &aggregate(),
+        (&[], &[], &[NodeRecord::default()]),
+    );
+    assert_eq!(on_disk.result, "pass");
 }
 
 #[test]
