@@ -21,6 +21,8 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use crate::suite::builtin::BUILTIN;
 use crate::suite::text::SuiteText;
 
@@ -59,7 +61,7 @@ impl Wrong {
 }
 
 /// Something wrong at a line and column of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mistake {
     /// The file.
     pub file: String,

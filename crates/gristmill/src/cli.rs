@@ -135,6 +135,9 @@ pub enum AuditVerb {
     Explain {
         /// Its number, such as NFS-112
         id: String,
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -283,8 +286,8 @@ pub struct RunArgs {
     /// Judge by the requirements of this file in place of the published ones
     #[arg(long, value_name = "FILE")]
     pub thresholds: Option<PathBuf>,
-    /// Print the result as JSON; of several runs one a line, and what they show together
-    #[arg(long, conflicts_with = "dry_run")]
+    /// Print the result, or the plan, as JSON; of several runs one a line, and what they show together
+    #[arg(long)]
     pub json: bool,
 }
 
@@ -444,6 +447,9 @@ pub enum SuitesVerb {
     Show {
         /// A name, or the path of a folder, such as ./nightly
         suite: String,
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Measure the sizes of its data sets uncompressed, with COMPRESS=BINARY, and those on an array that
     /// compresses, beside the published ones
@@ -455,6 +461,9 @@ pub enum SuitesVerb {
     Check {
         /// The folder
         directory: PathBuf,
+        /// Print the mistakes as JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

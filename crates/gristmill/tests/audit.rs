@@ -168,6 +168,20 @@ fn a_rule_is_explained_with_the_sentence_of_its_paper() {
     let (code, text) = run(&["explain", "NFS-999"]);
     assert_eq!(code, 2);
     assert!(text.contains("NFS-112"), "{text}");
+    let (code, text) = run(&["explain", "nope"]);
+    assert_eq!(code, 2);
+    assert!(
+        text.contains("docs/reference/rules.md lists them"),
+        "{text}"
+    );
+    let (_, text) = run(&["explain", "nfs-001", "--json"]);
+    let rule: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&rule["id"], &rule["severity"]),
+        (&"NFS-001".into(), &"high".into())
+    );
+    let quote = rule["sources"][0]["quote"].as_str().unwrap();
+    assert!(quote.contains("should be set to 0"), "{quote}");
 }
 
 #[test]

@@ -569,6 +569,22 @@ fn a_dry_run_shows_the_plan_and_makes_nothing() {
         jobs[0].contains("model_1 to model_20, 20 jobs  at 0.00 s"),
         "{plan}"
     );
+    let ladder = [&twenty[..], &["--json", "--ladder", "1,2"]].concat();
+    let plans = text(&bench.output(&ladder).stdout);
+    let plans: Vec<serde_json::Value> = plans
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(plans.len(), 2);
+    let jobs = plans[0]["jobs"].as_array().unwrap();
+    assert_eq!((jobs.len(), &jobs[19]["name"]), (20, &"model_20".into()));
+    let data = &plans[0]["directories"][0];
+    let staged = plans[0]["datasets"].as_array().unwrap().iter();
+    let staged: u64 = staged.map(|set| set["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(
+        (&data["name"], &data["bytes"]),
+        (&"data".into(), &staged.into())
+    );
     assert_eq!(fs::read_dir(bench.directory.path()).unwrap().count(), 0);
 }
 
@@ -607,7 +623,6 @@ fn mistakes_are_answered_with_what_to_do() {
             2,
             "--option: bufsize is given twice",
         ),
-        (vec!["run", "--dry-run", "--json"], 2, "cannot be used with"),
         (
             vec!["exec", "p.sas", "--libname", "a=.", "--libname", "A=."],
             3,

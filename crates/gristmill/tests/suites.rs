@@ -448,6 +448,18 @@ fn suites_are_listed_explained_and_checked() {
         said.starts_with("nightly/suite.toml:45:9: date is not in [classes]"),
         "{said}"
     );
+    let checked = broken.output(&["suites", "check", "nightly", "--json"]);
+    let checked: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let first = &checked["mistakes"][0];
+    assert_eq!((&first["line"], &first["column"]), (&45.into(), &9.into()));
+    let shown = site.output(&["suites", "show", "multiuser", "--json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let launches = shown["jobs"].as_array().unwrap().iter();
+    let launches: u64 = launches.map(|job| job["launches"].as_u64().unwrap()).sum();
+    assert_eq!(
+        (launches, &shown["launch"]["rule"]),
+        (33, &"offsets".into())
+    );
     let program = PROGRAM.replace("&rows", "&row");
     let checked = Site::new(SUITE, &program).output(&["suites", "check", "nightly"]);
     let said = text(&checked.stdout);

@@ -61,7 +61,7 @@ pub struct SuiteText {
 }
 
 /// How several nodes share the work.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
     /// Each node has the whole workload on data of its own.
@@ -137,7 +137,7 @@ pub struct Place {
 }
 
 /// On a shared file system or on the node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum On {
     /// A file system that all nodes share.
@@ -206,7 +206,7 @@ pub struct Launch {
 }
 
 /// By which rule jobs start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// All within `spread_s`.

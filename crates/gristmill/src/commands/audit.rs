@@ -51,8 +51,8 @@ struct Report<'a> {
 /// Runs the verb.
 pub fn run(args: &AuditArgs) -> Result<Exit> {
     let catalogue = Catalogue::built_in()?;
-    if let Some(AuditVerb::Explain { id }) = &args.verb {
-        return explain::run(&catalogue, id);
+    if let Some(AuditVerb::Explain { id, json }) = &args.verb {
+        return explain::run(&catalogue, id, *json);
     }
     if !args.compare.is_empty() {
         return fleet::run(&catalogue, args);

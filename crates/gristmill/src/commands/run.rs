@@ -57,12 +57,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     for rung in &rungs {
         let plan = planned(args, &suite, &directories, rung)?;
         if args.dry_run {
-            ui::data(&dry_run::describe(
-                &plan,
-                &directories,
-                pace.as_ref(),
-                args.engine.0.as_deref(),
-            ));
+            let (pace, sas) = (pace.as_ref(), args.engine.0.as_deref());
+            ui::data(&if args.json {
+                dry_run::json(&plan, &directories, pace, sas)?
+            } else {
+                dry_run::describe(&plan, &directories, pace, sas)
+            });
         }
     }
     if args.dry_run {

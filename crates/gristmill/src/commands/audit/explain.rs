@@ -2,13 +2,14 @@
 
 use anyhow::Result;
 use host::audit::catalogue::Catalogue;
-use host::audit::rule::{Origin, Rule, Status};
+use host::audit::rule::{Bottleneck, Fix, Origin, Rule, Severity, Status};
+use serde::Serialize;
 
 use crate::exit::{Exit, usage};
 use crate::ui;
 
 /// Prints a rule: what, why, who says so, what it is today, how it is mended, what that risks.
-pub(super) fn run(catalogue: &Catalogue, id: &str) -> Result<Exit> {
+pub(super) fn run(catalogue: &Catalogue, id: &str, json: bool) -> Result<Exit> {
     let id = id.to_uppercase();
     let Some(rule) = catalogue.rules.get(&id) else {
         let start = id.split('-').next().unwrap_or_default();
@@ -18,15 +19,79 @@ pub(super) fn run(catalogue: &Catalogue, id: &str) -> Result<Exit> {
             .filter(|known| known.starts_with(start))
             .map(String::as_str)
             .collect();
+        if near.is_empty() {
+            usage!("there is no rule {id}: docs/reference/rules.md lists them, such as NFS-112");
+        }
         usage!(
             "there is no rule {id}; of {start} there are: {}",
             near.join(" ")
         );
     };
+    if json {
+        ui::data(&serde_json::to_string(&Explained::of(catalogue, rule))?);
+        return Ok(Exit::Good);
+    }
     for line in lines(catalogue, rule) {
         ui::data(&line);
     }
     Ok(Exit::Good)
+}
+
+/// A rule as `--json` has it.
+#[derive(Serialize)]
+struct Explained<'a> {
+    id: &'a str,
+    title: &'a str,
+    severity: Severity,
+    status: Status,
+    origin: Origin,
+    why: &'a str,
+    /// What the advice is today.
+    modern: Option<&'a str>,
+    /// The fact that it judges.
+    fact: &'a str,
+    /// What a run can be short of that it relieves.
+    relieves: &'a [Bottleneck],
+    risk: Option<&'a str>,
+    fix: Option<&'a Fix>,
+    sources: Vec<Said<'a>>,
+}
+
+/// Where it is said.
+#[derive(Serialize)]
+struct Said<'a> {
+    title: &'a str,
+    section: &'a str,
+    quote: Option<&'a str>,
+    url: Option<&'a str>,
+}
+
+impl<'a> Explained<'a> {
+    fn of(catalogue: &'a Catalogue, rule: &'a Rule) -> Self {
+        let sources = rule.source.iter().map(|source| {
+            let document = catalogue.documents.get(&source.document);
+            Said {
+                title: document.map_or(&source.document, |document| &document.title),
+                section: &source.section,
+                quote: source.quote.as_deref(),
+                url: document.and_then(|document| document.url.as_deref()),
+            }
+        });
+        Self {
+            id: &rule.id,
+            title: &rule.title,
+            severity: rule.severity,
+            status: rule.status,
+            origin: rule.origin,
+            why: &rule.why,
+            modern: rule.modern.as_deref(),
+            fact: &rule.check.fact,
+            relieves: rule.bottleneck.as_deref().unwrap_or_default(),
+            risk: rule.risk.as_deref(),
+            fix: rule.fix.as_ref(),
+            sources: sources.collect(),
+        }
+    }
 }
 
 fn lines(catalogue: &Catalogue, rule: &Rule) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! What a run would do, as text.
+//! What a run would do, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,6 +6,8 @@ use std::path::Path;
 use base::units::Bytes;
 use bench::plan::{Plan, PlannedJob};
 use bench::run::{Directories, Pace};
+use results::run::PacingRecord;
+use serde::Serialize;
 
 /// So many jobs that start alike and read the same have one line.
 const MANY: usize = 10;
@@ -17,10 +19,6 @@ pub fn describe(
     pace: Option<&Pace>,
     sas: Option<&Path>,
 ) -> String {
-    let input = plan.input_bytes();
-    let at = |name: &str, path: &Path, bytes: Bytes, when: &str| {
-        format!("  {name:<7} {}  {bytes}{when}", path.display())
-    };
     let at_once = plan.concurrency.map_or(String::new(), |count| {
         format!(", no more than {count} at once")
     });
@@ -41,31 +39,17 @@ pub fn describe(
             plan.memory
         ),
         format!("  qualifying: {qualifying}"),
-        at("data", &directories.data, input, ""),
-        at(
-            "util",
-            &directories.util,
-            plan.space.util.at(input),
-            " at the peak",
-        ),
-        at(
-            "output",
-            &directories.output,
-            plan.space.output.at(input),
-            " at the peak",
-        ),
-        at(
-            "work",
-            &directories.work,
-            plan.space.work.at(input),
-            " at the peak",
-        ),
     ];
-    let records = plan.space.runs.at(input);
-    if records.0 > 0 {
-        let what = " of logs and records, each batch";
-        lines.push(at("runs", &directories.runs, records, what));
-    }
+    lines.extend(filled(plan, directories).iter().filter_map(|place| {
+        let when = match place.name {
+            "data" => "",
+            "runs" if place.bytes == 0 => return None,
+            "runs" => " of logs and records, each batch",
+            _ => " at the peak",
+        };
+        let (path, bytes) = (place.path.display(), Bytes(place.bytes));
+        Some(format!("  {:<7} {path}  {bytes}{when}", place.name))
+    }));
     lines.push(match (sas, pace) {
         (Some(sas), _) => format!("  programs run under a licensed SAS, {}", sas.display()),
         (None, Some(pace)) => format!("  {}", pace_line(pace)),
@@ -76,6 +60,129 @@ pub fn describe(
     lines.push(format!("  options {}", options_text(&plan.options)));
     lines.extend(job_lines(plan));
     lines.join("\n")
+}
+
+/// A directory, and what the run puts there.
+#[derive(Serialize)]
+struct Filled<'a> {
+    name: &'static str,
+    path: &'a Path,
+    /// At the peak.
+    bytes: u64,
+}
+
+fn filled<'a>(plan: &Plan, directories: &'a Directories) -> [Filled<'a>; 5] {
+    let input = plan.input_bytes();
+    let at = |name, path, bytes: Bytes| Filled {
+        name,
+        path,
+        bytes: bytes.0,
+    };
+    [
+        at("data", &directories.data, input),
+        at("util", &directories.util, plan.space.util.at(input)),
+        at("output", &directories.output, plan.space.output.at(input)),
+        at("work", &directories.work, plan.space.work.at(input)),
+        at("runs", &directories.runs, plan.space.runs.at(input)),
+    ]
+}
+
+/// The plan as `--json` has it.
+#[derive(Serialize)]
+struct Planned<'a> {
+    suite: &'a str,
+    scale: f64,
+    scale_reason: &'a str,
+    time_scale: f64,
+    demonstration: bool,
+    qualifying: bool,
+    cores: u32,
+    memory_bytes: u64,
+    concurrency: Option<usize>,
+    verify: &'static str,
+    directories: [Filled<'a>; 5],
+    /// What all jobs move, if the suite says so.
+    expected_bytes: Option<u64>,
+    sas: Option<&'a Path>,
+    pace: Option<&'a PacingRecord>,
+    options: &'a BTreeMap<String, String>,
+    notes: &'a [String],
+    datasets: Vec<Dataset<'a>>,
+    jobs: Vec<Job<'a>>,
+}
+
+#[derive(Serialize)]
+struct Dataset<'a> {
+    name: &'a str,
+    /// Batches side by side have data of their own.
+    batch: u32,
+    rows: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Job<'a> {
+    name: &'a str,
+    batch: u32,
+    class: Option<&'a str>,
+    persona: Option<&'a str>,
+    offset_s: f64,
+    follows: Option<&'a str>,
+    inputs: Vec<&'a str>,
+    input_bytes: u64,
+    options: &'a BTreeMap<String, String>,
+}
+
+/// The plan as JSON, for `--dry-run --json`.
+pub fn json(
+    plan: &Plan,
+    directories: &Directories,
+    pace: Option<&Pace>,
+    sas: Option<&Path>,
+) -> serde_json::Result<String> {
+    let datasets = plan.datasets.iter().map(|set| Dataset {
+        name: &set.name,
+        batch: set.lane,
+        rows: set.rows,
+        bytes: set.bytes().0,
+    });
+    let jobs = plan.jobs.iter().map(|job| Job {
+        name: &job.name,
+        batch: job.lane,
+        class: job.class.as_deref(),
+        persona: job.persona.as_deref(),
+        offset_s: job.offset_s,
+        follows: job.follows.map(|before| plan.jobs[before].name.as_str()),
+        inputs: inputs(plan, job),
+        input_bytes: plan.inputs_of(job).0,
+        options: &job.options,
+    });
+    serde_json::to_string(&Planned {
+        suite: &plan.suite,
+        scale: plan.scale,
+        scale_reason: &plan.scale_reason,
+        time_scale: plan.time_scale,
+        demonstration: plan.demonstration,
+        qualifying: plan.qualifying,
+        cores: plan.cores,
+        memory_bytes: plan.memory.0,
+        concurrency: plan.concurrency,
+        verify: plan.verify.name(),
+        directories: filled(plan, directories),
+        expected_bytes: plan.expected().map(|bytes| bytes.0),
+        sas,
+        pace: pace.filter(|_| sas.is_none()).map(|pace| &pace.record),
+        options: &plan.options,
+        notes: &plan.notes,
+        datasets: datasets.collect(),
+        jobs: jobs.collect(),
+    })
+}
+
+/// The names of the data that a job reads.
+fn inputs<'a>(plan: &'a Plan, job: &PlannedJob) -> Vec<&'a str> {
+    let places = job.inputs.iter();
+    places.map(|at| plan.datasets[*at].name.as_str()).collect()
 }
 
 /// A line for each job; many alike that follow each other have one together.
@@ -107,11 +214,7 @@ fn job_lines(plan: &Plan) -> Vec<String> {
 }
 
 fn start_and_inputs(plan: &Plan, job: &PlannedJob) -> String {
-    let inputs: Vec<&str> = job
-        .inputs
-        .iter()
-        .map(|at| plan.datasets[*at].name.as_str())
-        .collect();
+    let inputs = inputs(plan, job);
     let start = match job.follows {
         Some(before) => format!("after {}", plan.jobs[before].name),
         None => format!("at {:.2} s", job.offset_s),
