@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use host::file_systems::{self, Mount};
+
 use crate::marker::{self, Holds};
 use crate::matrix::journal;
 use crate::orphans::session_of;
@@ -124,6 +126,7 @@ pub fn remove(found: &Found) -> io::Result<()> {
         Holds::Work => None,
         _ => Some(marker::hold(&found.path)?),
     };
+    without_mounts(&found.path)?;
     for entry in fs::read_dir(&found.path)? {
         let entry = entry?;
         if entry.file_name() == marker::MARKER {
@@ -141,9 +144,50 @@ pub fn remove(found: &Found) -> io::Result<()> {
     fs::remove_dir(&found.path)
 }
 
+/// Removes a directory and all below it, but nothing that lies on what is mounted there.
+pub(crate) fn remove_tree(directory: &Path) -> io::Result<()> {
+    without_mounts(directory)?;
+    fs::remove_dir_all(directory)
+}
+
+/// Refuses a directory in which something is mounted: its files are not ours.
+fn without_mounts(directory: &Path) -> io::Result<()> {
+    let directory = fs::canonicalize(directory)?;
+    let mounts = file_systems::parse(&fs::read_to_string("/proc/self/mountinfo")?);
+    let Some(mount) = mounted_below(&mounts, &directory) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} is mounted in it: unmount that first, nothing was removed",
+        mount.point.display()
+    );
+    Err(io::Error::new(io::ErrorKind::CrossesDevices, message))
+}
+
+fn mounted_below<'a>(mounts: &'a [Mount], directory: &Path) -> Option<&'a Mount> {
+    let below = |mount: &&Mount| mount.point != directory && mount.point.starts_with(directory);
+    mounts.iter().find(below)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_mounted_in_a_folder_is_found() {
+        let mounts = file_systems::parse(
+            "27 1 254:0 / / rw - ext4 /dev/vda rw\n\
+             28 27 254:0 /precious /data/ours/in\\040it rw - ext4 /dev/vda rw\n\
+             29 27 8:1 / /data/ours2 rw - xfs /dev/sda1 rw\n",
+        );
+        let found = |directory: &str| {
+            let mount = mounted_below(&mounts, Path::new(directory));
+            mount.map(|mount| mount.point.display().to_string())
+        };
+        assert_eq!(found("/data/ours").as_deref(), Some("/data/ours/in it"));
+        assert_eq!(found("/data/ours2"), None);
+        assert_eq!(found("/elsewhere"), None);
+    }
 
     #[test]
     fn only_marked_folders_are_listed_and_removed() {

@@ -42,7 +42,12 @@ pub fn find(parent: &Path, host: &str) -> io::Result<Vec<Orphan>> {
         let path = entry.path();
         let gone = made_on == host && !::io::process::is_alive(process_id);
         if gone && marker::read(&path).is_some() {
-            let bytes = marker::files(&path)?.iter().map(|(_, bytes)| bytes).sum();
+            let files = match marker::files(&path) {
+                // Another user's, in which nobody else may look.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => continue,
+                other => other?,
+            };
+            let bytes = files.iter().map(|(_, bytes)| bytes).sum();
             orphans.push(Orphan {
                 path,
                 process_id,

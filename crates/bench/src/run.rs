@@ -32,6 +32,7 @@ use results::thresholds::Thresholds;
 use serde::{Deserialize, Serialize};
 
 use crate::audit;
+use crate::clean;
 use crate::launch::{self, Happening, Start};
 use crate::marker::{self, Holds};
 use crate::orphans;
@@ -238,7 +239,7 @@ pub fn run(
         // Nothing ran: there is nothing to report.
         let path = run.directory.path();
         let action = format!("remove {}", path.display());
-        fs::remove_dir_all(path).map_err(failed(action))?;
+        clean::remove_tree(path).map_err(failed(action))?;
     } else if !interrupted {
         run.directory.write_result(&result)?;
         run.event(&Event::new(run.time(), EventKind::RunFinished))?;
@@ -415,15 +416,18 @@ impl Run<'_> {
             let found = orphans::find(parent, &self.config.host)
                 .map_err(failed(format!("look for orphans in {}", parent.display())))?;
             for orphan in found {
-                let action = format!("remove {}", orphan.path.display());
-                fs::remove_dir_all(&orphan.path).map_err(failed(action))?;
-                let detail = format!(
+                let left = format!(
                     "{} ({}, left by process {})",
                     orphan.path.display(),
                     Bytes(orphan.bytes),
                     orphan.process_id
                 );
-                self.event(&Event::new(self.time(), EventKind::OrphanRemoved).with_detail(detail))?;
+                // Another user's stays: it is in nobody's way.
+                let (kind, detail) = match clean::remove_tree(&orphan.path) {
+                    Ok(()) => (EventKind::OrphanRemoved, left),
+                    Err(error) => (EventKind::OrphanKept, format!("{left}: {error}")),
+                };
+                self.event(&Event::new(self.time(), kind).with_detail(detail))?;
             }
         }
         Ok(())
@@ -578,7 +582,7 @@ impl Run<'_> {
             // Its place is for the outputs of the next one.
             let output = self.output();
             let action = format!("remove {}", output.display());
-            fs::remove_dir_all(&output).map_err(failed(action))?;
+            clean::remove_tree(&output).map_err(failed(action))?;
             self.set_batch(self.batch() + 1);
             self.mark();
         }

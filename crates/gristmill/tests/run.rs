@@ -544,6 +544,34 @@ fn clean_lists_first_and_removes_only_what_is_marked() {
 }
 
 #[test]
+fn clean_leaves_what_is_mounted_in_a_folder_and_goes_on() {
+    let bench = Bench::new();
+    for name in ["first", "second"] {
+        let folder = bench.path(&format!("gristmill-bench/{name}"));
+        fs::create_dir_all(folder.join("mnt")).unwrap();
+        fs::write(folder.join(".gristmill"), "made by gristmill: data\n").unwrap();
+    }
+    let precious = bench.path("precious");
+    fs::create_dir(&precious).unwrap();
+    fs::write(precious.join("x"), "x").unwrap();
+    let script = format!(
+        "mount --bind precious gristmill-bench/first/mnt && exec {} clean --yes",
+        env!("CARGO_BIN_EXE_gristmill")
+    );
+    let output = Command::new("unshare")
+        .args(["--mount", "--map-root-user", "sh", "-c", &script])
+        .current_dir(bench.directory.path())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("first/mnt is mounted in it"), "{said}");
+    assert!(precious.join("x").exists());
+    assert!(bench.path("gristmill-bench/first/.gristmill").exists());
+    assert!(!bench.path("gristmill-bench/second").exists());
+}
+
+#[test]
 fn a_dry_run_shows_the_plan_and_makes_nothing() {
     let bench = Bench::new();
     let output = bench.output(&[

@@ -424,6 +424,8 @@ pub enum EventKind {
     Evicted,
     /// Something left by a killed job was removed.
     OrphanRemoved,
+    /// One that could not be removed, such as another user's.
+    OrphanKept,
     /// A batch began.
     BatchStarted,
     /// A job's process was started.

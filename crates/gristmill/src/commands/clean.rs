@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use base::units::Bytes;
 use bench::clean::{self, Found};
 use bench::marker::Holds;
@@ -29,13 +29,14 @@ pub fn run(args: &CleanArgs) -> Result<Exit> {
     let found = clean::find(&args.directory, &host_name())
         .with_context(|| format!("failed to look below {}", args.directory.display()))?;
     let (mut total, mut folders) = (0, 0);
+    let mut failures: Vec<String> = Vec::new();
     for mut one in found {
         let kept = args.keep_runs && matches!(one.holds, Holds::Run | Holds::Matrix);
         let mut removed = args.yes && !kept && !one.in_use;
         if removed && let Err(error) = clean::remove(&one) {
             if error.kind() != ErrorKind::ResourceBusy {
-                let what = format!("failed to remove {}", one.path.display());
-                return Err(error).context(what);
+                failures.push(format!("{}: {error}", one.path.display()));
+                continue;
             }
             // Taken into use since it was looked at.
             (one.in_use, removed) = (true, false);
@@ -53,7 +54,10 @@ pub fn run(args: &CleanArgs) -> Result<Exit> {
         };
         ui::say(&format!("{} in {folders} folders {what}", Bytes(total)));
     }
-    Ok(Exit::Good)
+    if failures.is_empty() {
+        return Ok(Exit::Good);
+    }
+    bail!("failed to remove {}", failures.join("\n"));
 }
 
 fn tell(args: &CleanArgs, found: &Found, (removed, kept): (bool, bool)) -> Result<()> {

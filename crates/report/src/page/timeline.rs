@@ -132,6 +132,7 @@ fn name(kind: EventKind) -> Option<String> {
         EventKind::StageFinished => "Data in place",
         EventKind::Evicted => "Cold start",
         EventKind::OrphanRemoved => "Left-over removed",
+        EventKind::OrphanKept => "Left-over stays",
         EventKind::RunFinished => "Run complete",
         _ => return Some(super::cards::capital(&key.replace('_', " "))),
     };
