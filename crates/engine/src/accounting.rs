@@ -132,13 +132,24 @@ pub struct DatasetUse {
     pub rows: Option<RowHash>,
 }
 
+/// What a step was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepKind {
+    /// A DATA step.
+    Data,
+    /// A procedure.
+    Procedure,
+    /// The end of the session, after the last step: WORK and the utility files are removed.
+    End,
+}
+
 /// Everything the engine knows of a finished step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepSummary {
     /// Number of the step in the session, from 1.
     pub step: u64,
-    /// True for a DATA step.
-    pub data_step: bool,
+    /// What it was.
+    pub kind: StepKind,
     /// Procedure name in upper case; `DATA` for a DATA step.
     pub name: String,
     /// Resources.

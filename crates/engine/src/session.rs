@@ -18,7 +18,7 @@ use base::store::Store;
 use lang::ast::{Global, GlobalKind, ProcStep, Setting, Step};
 use lang::{Macros, SourceLine, Trace};
 
-use crate::accounting::{Account, RowHashes, StepSummary};
+use crate::accounting::{Account, RowHashes, StepKind, StepSummary, StepUsage};
 use crate::dataset::locks::Locks;
 use crate::datastep;
 use crate::expr::pattern::Patterns;
@@ -312,7 +312,7 @@ impl Session {
                     datastep::run(data, &mut self.world).map(|()| true)
                 };
                 self.report(outcome);
-                self.close_step(&open, "DATA", true);
+                self.close_step(&open, "DATA", StepKind::Data);
             }
             Step::Proc(step) => self.procedure(step, before),
         }
@@ -349,7 +349,7 @@ impl Session {
             self.report_with(outcome.map(|()| true), stopped);
         }
         if step.ended {
-            self.close_step(&open, &name, false);
+            self.close_step(&open, &name, StepKind::Procedure);
         } else {
             self.group = Some(open);
         }
@@ -401,29 +401,39 @@ impl Session {
     }
 
     /// Tells the log and the observer what a finished step used.
-    fn close_step(&mut self, open: &OpenStep, name: &str, data_step: bool) {
+    fn close_step(&mut self, open: &OpenStep, name: &str, kind: StepKind) {
         let pace = self.end_pace();
         let meter = self.world.meter.clone();
         let usage = open
             .account
             .settle(meter.as_ref(), self.steps, self.memory_peak_bytes);
         self.memory_peak_bytes = usage.os_memory_bytes;
-        let statement = if data_step {
-            "DATA statement"
-        } else {
-            &format!("PROCEDURE {name}")
-        };
-        let title = format!("{statement} used (Total process time):");
         let timing = self.timing();
+        let statement = match kind {
+            StepKind::Data => "DATA statement",
+            StepKind::Procedure | StepKind::End => &format!("PROCEDURE {name}"),
+        };
         if timing != Timing::None {
+            let title = format!("{statement} used (Total process time):");
             self.world.log.timing(&title, &usage, timing);
         }
         self.world.log.flush();
         let said = self.world.log.counts().since(open.before);
         automatic::step_ended(&mut self.world, said);
+        self.observed((self.steps, kind), name, (usage, pace), said);
+    }
+
+    /// Tells the observer.
+    fn observed(
+        &mut self,
+        (step, kind): (u64, StepKind),
+        name: &str,
+        (usage, pace): (StepUsage, Option<PaceUse>),
+        said: Counts,
+    ) {
         (self.observer)(&StepSummary {
-            step: self.steps,
-            data_step,
+            step,
+            kind,
             name: name.to_owned(),
             usage,
             pace,
@@ -512,10 +522,15 @@ impl Session {
     }
 
     fn finish(mut self) -> Ended {
+        let meter = self.world.meter.clone();
+        let (account, before) = (Account::open(meter.as_ref()), self.world.log.counts());
         self.world.temporaries.remove_all(self.world.store.as_ref());
+        let step = self.steps + 1;
+        let usage = account.settle(meter.as_ref(), step, self.memory_peak_bytes);
+        let said = self.world.log.counts().since(before);
+        self.observed((step, StepKind::End), "END OF SESSION", (usage, None), said);
         let timing = self.timing();
         let account = Account::from_process_start();
-        let meter = self.world.meter.clone();
         let usage = account.settle(meter.as_ref(), self.steps, self.memory_peak_bytes);
         if timing != Timing::None {
             self.world

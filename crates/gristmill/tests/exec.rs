@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use results::step::StepRecord;
+use results::step::{END, StepRecord};
 use rustix::process::{Pid, Signal, kill_process};
 
 fn gristmill(arguments: &[&str], directory: &Path) -> Output {
@@ -54,7 +54,7 @@ fn every_step_gives_one_json_line_with_its_channels() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(steps.len(), 2);
+    assert_eq!(steps.len(), 3);
     assert_eq!(
         (steps[0].kind.as_str(), steps[0].name.as_str()),
         ("data", "DATA")
@@ -96,7 +96,7 @@ fn sleeping_locks_files_and_failures_are_recorded_apart() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let [made, slept, copied, appended, deleted] = &steps[..] else {
+    let [made, slept, copied, appended, deleted, _] = &steps[..] else {
         panic!("{} steps", steps.len());
     };
     let files = |step: &StepRecord| {
@@ -115,6 +115,28 @@ fn sleeping_locks_files_and_failures_are_recorded_apart() {
     let reads: u64 = channel.latency_us.iter().map(|class| class.1).sum();
     assert_eq!(reads, channel.operations["read"].count);
     assert!(channel.blocked_s.unwrap() >= channel.read_s);
+}
+
+#[test]
+fn what_the_end_of_a_session_removes_is_recorded() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(
+        directory.path().join("p.sas"),
+        "%macro many; %do i = 1 %to 30; data t&i; x = &i; run; %end; %mend; %many",
+    )
+    .unwrap();
+    let arguments = ["exec", "p.sas", "--work", ".", "--steps", "s.jsonl"];
+    let output = gristmill(&arguments, directory.path());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let lines = fs::read_to_string(directory.path().join("s.jsonl")).unwrap();
+    let end: StepRecord = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!((end.kind.as_str(), end.step), (END, 31));
+    let work = &end.channels["work"];
+    // And what marks the directory.
+    assert_eq!(work.files.as_ref().unwrap().removed, 31);
+    assert!(work.operations["unlink"].count >= 30);
+    let blocked_s = work.blocked_s.unwrap();
+    assert!(blocked_s > 0.0 && blocked_s <= end.real_s, "{end:?}");
 }
 
 #[test]
@@ -155,8 +177,8 @@ fn direct_transfers_give_the_same_data_set() {
         let output = gristmill(&arguments, directory.path());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let lines = fs::read_to_string(directory.path().join("s.jsonl")).unwrap();
-        let last: StepRecord = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
-        hashes.push(last.outputs[0].row_hash.clone());
+        let sort: StepRecord = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
+        hashes.push(sort.outputs[0].row_hash.clone());
     }
     assert!(hashes[0].is_some() && hashes[0] == hashes[1]);
 }

@@ -134,7 +134,7 @@ fn a_suite_runs_under_sas_and_its_logs_become_records() {
     assert!(own.join("job.lst").exists());
 
     // Its log became records, with what it has.
-    let steps: Vec<StepRecord> = directory.steps("sort").unwrap();
+    let steps: Vec<StepRecord> = directory.steps("sort").unwrap().records;
     let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(names, ["SORT", "DATA", "DATA"]);
     assert_eq!(steps[0].observations_read, Some(20_000));

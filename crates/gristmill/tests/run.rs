@@ -523,6 +523,35 @@ fn what_killed_jobs_left_is_removed_by_the_next_run() {
 }
 
 #[test]
+fn steps_that_are_missing_in_the_record_of_a_job_are_told() {
+    let bench = Bench::new();
+    bench.run(&["--no-ceiling"]);
+    let run = bench.run_directory();
+    let beyond = || {
+        let result = results::assemble::assemble(&run).unwrap();
+        let cut = |one: &&results::run::Disturbance| one.kind == "records";
+        let told: Vec<String> = result
+            .disturbance
+            .iter()
+            .filter(cut)
+            .map(|one| one.statement.clone())
+            .collect();
+        told.join("; ")
+    };
+    assert_eq!(beyond(), "");
+    let path = run.job("sort_1").join("steps.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let without_end = whole.lines().next().unwrap().to_owned() + "\n";
+    fs::write(&path, &without_end).unwrap();
+    assert!(beyond().contains("sort_1 ends before the end of the session"));
+    fs::write(&path, without_end + "{\"step\": 2, {\n").unwrap();
+    assert!(beyond().contains("sort_1 ends at line 2: "), "{}", beyond());
+    let path = run.path().display().to_string();
+    let output = bench.output(&["report", &path]);
+    assert_eq!(output.status.code(), Some(4), "inconclusive");
+}
+
+#[test]
 fn clean_lists_first_and_removes_only_what_is_marked() {
     let bench = Bench::new();
     bench.run(&[]);

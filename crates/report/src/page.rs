@@ -65,7 +65,7 @@ impl Run {
         let mut steps = BTreeMap::new();
         for job in &result.jobs {
             let name = name_in_batch(&job.name, job.batch);
-            let lines = condensed(directory.steps(&name)?, result.jobs.len());
+            let lines = condensed(directory.steps(&name)?.records, result.jobs.len());
             steps.insert(name, lines);
         }
         let (mut samples, mut nodes) = (BTreeMap::new(), Vec::new());

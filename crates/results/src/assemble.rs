@@ -5,6 +5,7 @@ mod batches;
 mod by_node;
 pub mod disturbance;
 mod drift;
+mod records;
 mod sampled;
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,12 +14,12 @@ use self::disturbance::{Window, disturbances};
 use crate::audit::NodeAudit;
 use crate::node::{NodeRecord, PhysicalReads};
 use crate::run::{
-    Aggregate, ChannelResult, Error, Event, EventKind, FailedOperation, JobPlan, JobResult,
-    RunDirectory, RunPlan, RunResult, name_in_batch,
+    Aggregate, ChannelResult, Disturbance, Error, Event, EventKind, FailedOperation, JobPlan,
+    JobResult, RunDirectory, RunPlan, RunResult, name_in_batch,
 };
 use crate::sample::Sample;
 use crate::statistics::summarize;
-use crate::step::{ChannelRecord, StepRecord};
+use crate::step::{ChannelRecord, END, StepRecord};
 use crate::subject::cpu_real;
 use crate::thresholds::Thresholds;
 use crate::verdict::{self, Facts};
@@ -54,25 +55,12 @@ pub fn assemble_with(
 ) -> Result<RunResult, Error> {
     let plan = directory.plan()?;
     let events = directory.events()?;
-    let mut jobs = Vec::new();
-    let mut channels: BTreeMap<String, ChannelResult> = BTreeMap::new();
     let first_launch = time_of(&events, EventKind::JobLaunched, f64::min);
-    let batches = events.iter().filter_map(|event| event.batch).max();
-    let batches = 1..=batches.unwrap_or(1);
-    let of_jobs = of_jobs(&events);
-    for (batch, job) in batches.flat_map(|batch| plan.jobs.iter().map(move |job| (batch, job))) {
-        let steps = directory.steps(&name_in_batch(&job.name, batch))?;
-        for (name, channel) in steps.iter().flat_map(|step| &step.channels) {
-            add_channel(channels.entry(name.clone()).or_default(), channel);
-        }
-        jobs.push(job_result(
-            &plan,
-            (batch, job),
-            &steps,
-            &of_jobs,
-            first_launch,
-        ));
-    }
+    let OfSteps {
+        mut jobs,
+        mut channels,
+        cut,
+    } = of_steps(directory, &plan, &events)?;
     let nodes = nodes(directory, &plan)?;
     let samples = self::samples(directory)?;
     let window = Window::of(&events);
@@ -83,7 +71,9 @@ pub fn assemble_with(
         (aggregate.launcher_cpu_s, aggregate.launcher_cpu_share) = launcher.unzip();
     }
     rates(&mut channels, aggregate.elapsed_s);
-    let disturbance = disturbances(&nodes, &samples, &events);
+    let mut disturbance = disturbances(&nodes, &samples, &events);
+    disturbance.extend(cut);
+    disturbance.extend(records::not_sampled(&plan, &events, &samples));
     let sustained_peak =
         window.and_then(|window| sampled::sustained_peak(&samples, &nodes, window));
     let drift = window.and_then(|window| drift::drift(&plan, &jobs, &samples, window));
@@ -120,6 +110,40 @@ pub fn assemble_with(
         not_measured: not_measured(&nodes, &samples, &events),
         audits: audits.iter().map(NodeAudit::to_look_at).collect(),
     })
+}
+
+/// What the records of steps say.
+struct OfSteps {
+    jobs: Vec<JobResult>,
+    channels: BTreeMap<String, ChannelResult>,
+    /// Those that are not whole.
+    cut: Vec<Disturbance>,
+}
+
+fn of_steps(directory: &RunDirectory, plan: &RunPlan, events: &[Event]) -> Result<OfSteps, Error> {
+    let mut found = OfSteps {
+        jobs: Vec::new(),
+        channels: BTreeMap::new(),
+        cut: Vec::new(),
+    };
+    let first_launch = time_of(events, EventKind::JobLaunched, f64::min);
+    let batches = events.iter().filter_map(|event| event.batch).max();
+    let batches = 1..=batches.unwrap_or(1);
+    let of_jobs = of_jobs(events);
+    for (batch, job) in batches.flat_map(|batch| plan.jobs.iter().map(move |job| (batch, job))) {
+        let name = name_in_batch(&job.name, batch);
+        let steps = directory.steps(&name)?;
+        let finished = of_jobs.get(&(EventKind::JobFinished, name.as_str()));
+        let cut = records::cut_steps(plan, &name, &steps, finished.copied());
+        found.cut.extend(cut);
+        let steps = steps.records;
+        for (name, channel) in steps.iter().flat_map(|step| &step.channels) {
+            add_channel(found.channels.entry(name.clone()).or_default(), channel);
+        }
+        let job = job_result(plan, (batch, job), &steps, &of_jobs, first_launch);
+        found.jobs.push(job);
+    }
+    Ok(found)
 }
 
 /// What the nodes of a run are, in order; those that left no record are missing.
@@ -300,10 +324,10 @@ fn job_result(
             .pacing
             .as_ref()
             .map(|_| steps.iter().filter_map(|step| step.pace_s).sum()),
-        pace_fixed_s: plan
-            .pacing
-            .as_ref()
-            .and_then(|_| steps.iter().map(|step| step.pace_fixed_s).sum()),
+        pace_fixed_s: plan.pacing.as_ref().and_then(|_| {
+            let paced = steps.iter().filter(|step| step.kind != END);
+            paced.map(|step| step.pace_fixed_s).sum()
+        }),
         stood_in_s,
         system_s: finished.and_then(|event| event.system_s),
         thread_cpu_s: finished.and_then(|event| event.thread_cpu_s),

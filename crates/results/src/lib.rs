@@ -30,4 +30,4 @@ pub mod verdict;
 pub mod written;
 
 /// Version of everything written here, `major.minor`: a new minor only adds keys.
-pub const SCHEMA: &str = "1.0";
+pub const SCHEMA: &str = "1.1";

@@ -28,6 +28,7 @@ use crate::audit::{AuditFinding, NodeAudit};
 pub use directory::{Error, RunDirectory};
 pub use drift::{Drift, JobDrift};
 pub use failed::FailedOperation;
+pub use lines::Records;
 pub use staged::{CopiesRecord, FileSize};
 
 /// What was planned.
@@ -537,7 +538,7 @@ pub struct NodeResult {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
     /// `foreign_cpu`, `steal`, `foreign_device_traffic`, `other_device_traffic`, `clock_drift`,
-    /// `held_up`.
+    /// `held_up`, `records`.
     pub kind: String,
     /// Which device, if it is one's.
     #[serde(skip_serializing_if = "Option::is_none")]

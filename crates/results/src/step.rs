@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// Kind of the last record of a session that ended by itself: what became of WORK and the utility files after the last
+/// step, and how many steps there were. Runs before 1.1 have none.
+pub const END: &str = "end";
+
 /// A finished step of a program. What the engine does not tell is absent: a licensed SAS does not count by channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// Number in the session, from 1.
     pub step: u64,
-    /// `data` or `proc`.
+    /// `data`, `proc`, or [`END`].
     pub kind: String,
-    /// `DATA`, or the procedure's name.
+    /// `DATA`, the procedure's name, or `END OF SESSION`.
     pub name: String,
     /// When the step ended, seconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,7 +186,33 @@ pub struct SortRecord {
     pub merges: u64,
 }
 
+/// More bytes than anything moves in a step: 2^60.
+const BYTES_MAX: u64 = 1 << 60;
+
 impl StepRecord {
+    /// False for figures that nothing can have measured: of a file that was damaged.
+    pub fn is_possible(&self) -> bool {
+        let is_time = |seconds: &f64| (0.0..1e12).contains(seconds);
+        let times = [self.real_s, self.user_s, self.system_s];
+        let more = [
+            self.sleep_s,
+            self.pace_s,
+            self.pace_fixed_s,
+            self.pace_cpu_s,
+        ];
+        let times = times.iter().chain(more.iter().flatten());
+        let sizes = [self.memory_bytes, self.block_input, self.block_output];
+        let is_possible = |channel: &ChannelRecord| {
+            let times = [channel.read_s, channel.write_s];
+            let bytes = [channel.read_bytes, channel.write_bytes];
+            times.iter().chain(&channel.blocked_s).all(is_time)
+                && bytes.iter().all(|bytes| *bytes < BYTES_MAX)
+        };
+        times.into_iter().all(is_time)
+            && sizes.into_iter().flatten().all(|size| size < BYTES_MAX)
+            && self.channels.values().all(is_possible)
+    }
+
     /// Bytes read and written over all channels.
     pub fn bytes_moved(&self) -> u64 {
         self.channels

@@ -99,8 +99,17 @@ impl Run<'_> {
         all: &Plan,
     ) -> Result<(BTreeMap<String, ReadBack>, Vec<PathBuf>), Error> {
         let mut changes = Vec::new();
+        let mut broken = Vec::new();
         for job in &all.jobs {
             let of_job = self.directory.written(&self.name(job))?;
+            broken.extend(of_job.broken.map(|(line, _)| {
+                let name = self.name(job);
+                let finding = format!(
+                    "what it wrote is not known: jobs/{name}/written.jsonl has no record at line {line}"
+                );
+                (job.name.clone(), finding)
+            }));
+            let of_job = of_job.records;
             let offset_s = self
                 .part
                 .as_ref()
@@ -115,7 +124,12 @@ impl Run<'_> {
         let elsewhere = self.ran_elsewhere()?;
         let is_elsewhere = |job: &str| elsewhere.contains(job);
         let stopped = || self.stopped();
-        Ok(Left::after(changes).read_back(&is_wanted, &is_elsewhere, &stopped))
+        let (mut found, files) =
+            Left::after(changes).read_back(&is_wanted, &is_elsewhere, &stopped);
+        for (job, finding) in broken {
+            found.entry(job).or_default().findings.push(finding);
+        }
+        Ok((found, files))
     }
 
     /// Jobs that ran on other machines, as far as that is known: this one cached nothing when they wrote.
@@ -219,7 +233,7 @@ impl Run<'_> {
         let steps = match self.config.sas {
             // It tells no hashes.
             Some(_) => Vec::new(),
-            None => self.directory.steps(&self.name(job))?,
+            None => self.directory.steps(&self.name(job))?.records,
         };
         let mut findings = Vec::new();
         for dataset in job.inputs.iter().map(|at| &self.config.plan.datasets[*at]) {

@@ -272,7 +272,8 @@ fn observer(
 /// A file of records, a line each.
 struct Lines {
     path: PathBuf,
-    file: Mutex<File>,
+    /// And its length; nothing any more once a line was lost: what follows a gap would look whole.
+    file: Mutex<Option<(File, u64)>>,
     /// Set when something could not be written: the program goes on, but the exit code says so.
     lost: Arc<AtomicBool>,
 }
@@ -283,7 +284,7 @@ impl Lines {
             File::create(path).with_context(|| format!("failed to create {}", path.display()))?;
         Ok(Self {
             path: path.to_owned(),
-            file: Mutex::new(file),
+            file: Mutex::new(Some((file, 0))),
             lost: lost.clone(),
         })
     }
@@ -291,10 +292,18 @@ impl Lines {
     fn add(&self, record: &impl Serialize) {
         let mut line = serde_json::to_vec(record).expect("records have only plain keys");
         line.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = file.write_all(&line)
-            && !self.lost.swap(true, Ordering::Relaxed)
-        {
+        let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((file, length)) = &mut *open else {
+            return;
+        };
+        let Err(error) = file.write_all(&line) else {
+            *length += line.len() as u64;
+            return;
+        };
+        // Half a line would spoil the file for its readers; a device keeps none.
+        let _ = file.set_len(*length);
+        *open = None;
+        if !self.lost.swap(true, Ordering::Relaxed) {
             let path = self.path.display();
             ui::say(&format!("ERROR: failed to write {path}: {error}"));
         }

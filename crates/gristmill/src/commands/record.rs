@@ -5,14 +5,15 @@ use std::path::{self, Path};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base::store::Operation;
-use engine::accounting::{DatasetUse, StepSummary};
+use engine::accounting::{DatasetUse, StepKind, StepSummary};
 use io::account::{Report, Tally};
 use io::errno;
 use io::live::{CLASSES, class_of, classes_in_use};
 use io::process::SAS_EPOCH_OFFSET_SECONDS;
 use io::written::Change;
 use results::step::{
-    ChannelRecord, DatasetRecord, FilesRecord, LockRecord, OperationRecord, SortRecord, StepRecord,
+    ChannelRecord, DatasetRecord, END, FilesRecord, LockRecord, OperationRecord, SortRecord,
+    StepRecord,
 };
 use results::written::{BlockRun, ChangeKind, FileChange};
 
@@ -22,7 +23,12 @@ pub fn step_record(step: &StepSummary, report: &Report) -> StepRecord {
     let rows = |uses: &[DatasetUse]| uses.iter().map(|one| one.observations).sum();
     StepRecord {
         step: step.step,
-        kind: if step.data_step { "data" } else { "proc" }.to_owned(),
+        kind: match step.kind {
+            StepKind::Data => "data",
+            StepKind::Procedure => "proc",
+            StepKind::End => END,
+        }
+        .to_owned(),
         name: step.name.clone(),
         ended_unix_s: Some(
             usage.ended.sas_datetime - usage.ended.utc_offset - SAS_EPOCH_OFFSET_SECONDS,

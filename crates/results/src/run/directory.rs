@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::lines::{append, read_lines};
+use super::lines::{Records, append, read_lines, read_whole};
 use super::{Event, EventKind, RunPlan, RunResult, Time};
 use crate::audit::NodeAudit;
 use crate::node::NodeRecord;
@@ -152,13 +152,13 @@ impl RunDirectory {
     }
 
     /// Steps that a job has finished so far.
-    pub fn steps(&self, job: &str) -> Result<Vec<StepRecord>, Error> {
-        read_lines(&self.job(job).join("steps.jsonl"))
+    pub fn steps(&self, job: &str) -> Result<Records<StepRecord>, Error> {
+        read_whole(&self.job(job).join("steps.jsonl"), StepRecord::is_possible)
     }
 
     /// What became of the permanent files of a job, in order.
-    pub fn written(&self, job: &str) -> Result<Vec<FileChange>, Error> {
-        read_lines(&self.job(job).join("written.jsonl"))
+    pub fn written(&self, job: &str) -> Result<Records<FileChange>, Error> {
+        read_whole(&self.job(job).join("written.jsonl"), |_| true)
     }
 
     /// Whether a job left a record of what became of permanent files: it begins before its program does.
@@ -332,6 +332,32 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(message.contains("events.jsonl (line 1)"), "{message}");
+    }
+
+    #[test]
+    fn steps_are_read_up_to_what_is_none() {
+        let step = |read_bytes: u64| {
+            serde_json::json!({
+                "step": 1, "kind": "data", "name": "DATA", "real_s": 1.0, "user_s": 0.5, "system_s": 0.1,
+                "channels": {"work": {"read_bytes": read_bytes, "write_bytes": 0, "read_s": 0.1, "write_s": 0.0,
+                    "operations": {}}},
+                "inputs": [], "outputs": [], "notes": 0, "warnings": 0, "errors": 0,
+            })
+        };
+        let directory = tempfile::tempdir().unwrap();
+        let run = RunDirectory::open(directory.path());
+        let path = run.job("a").join("steps.jsonl");
+        fs::create_dir_all(run.job("a")).unwrap();
+        let read = |text: String| {
+            fs::write(&path, text).unwrap();
+            let steps = run.steps("a").unwrap();
+            (steps.records.len(), steps.broken.map(|(line, _)| line))
+        };
+        assert_eq!(read(format!("{}\n{}\n", step(1), step(2))), (2, None));
+        let halves = format!("{}\n{{\"step\": 2, {}\n", step(1), step(3));
+        assert_eq!(read(halves), (1, Some(2)));
+        assert_eq!(read(format!("{}\n", step(u64::MAX))), (0, Some(1)));
+        assert_eq!(read(step(1).to_string()), (0, None));
     }
 
     #[test]

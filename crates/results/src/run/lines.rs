@@ -32,19 +32,43 @@ pub(super) fn append(path: &Path, line: &[u8]) -> io::Result<()> {
     outcome
 }
 
-pub(super) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => {
-            return Err(Error::Io {
-                action: "read",
-                path: path.to_owned(),
-                source,
-            });
-        }
+/// What could be read of a file of records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Records<T> {
+    /// Those before the first line that is none.
+    pub records: Vec<T>,
+    /// That line, from 1, and what is wrong there: a full disk leaves halves.
+    pub broken: Option<(usize, String)>,
+}
+
+/// The records of a file as far as they are whole, where what is missing is told elsewhere. `is_possible` refuses
+/// figures that nothing can have measured.
+pub(super) fn read_whole<T: DeserializeOwned>(
+    path: &Path,
+    is_possible: impl Fn(&T) -> bool,
+) -> Result<Records<T>, Error> {
+    let text = text(path)?;
+    let mut found = Records {
+        records: Vec::new(),
+        broken: None,
     };
-    let complete = text.rfind('\n').map_or(0, |end| end + 1);
+    for (index, line) in complete(&text).lines().enumerate() {
+        let wrong = match serde_json::from_str(line) {
+            Ok(record) if is_possible(&record) => {
+                found.records.push(record);
+                continue;
+            }
+            Ok(_) => "figures that cannot be".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        found.broken = Some((index + 1, wrong));
+        break;
+    }
+    Ok(found)
+}
+
+pub(super) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
+    let text = text(path)?;
     let parse = |(index, line)| {
         serde_json::from_str(line).map_err(|source| Error::Json {
             path: path.to_owned(),
@@ -52,5 +76,22 @@ pub(super) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Err
             source,
         })
     };
-    text[..complete].lines().enumerate().map(parse).collect()
+    complete(&text).lines().enumerate().map(parse).collect()
+}
+
+/// A file that is not there has nothing in it.
+fn text(path: &Path) -> Result<String, Error> {
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        other => other.map_err(|source| Error::Io {
+            action: "read",
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+/// Without the line that is being written.
+fn complete(text: &str) -> &str {
+    &text[..text.rfind('\n').map_or(0, |end| end + 1)]
 }

@@ -227,7 +227,7 @@ fn add(args: &TradeoffArgs, row: &mut Row, outcome: &Outcome) -> Result<()> {
     let is_well = job.ended_well() && job.verified == Some(true);
     row.failed += usize::from(!is_well);
     row.job_s.extend(job.real_s);
-    let steps = outcome.directory.steps(&args.job)?;
+    let steps = outcome.directory.steps(&args.job)?.records;
     let writes_out = |name: &str| name.to_ascii_lowercase().starts_with("out.");
     let mut writing = steps
         .iter()
