@@ -230,11 +230,18 @@ fn not_measured(
     for node in nodes {
         let own = samples.iter().filter(|(name, _)| *name == node.node);
         let own: Vec<&Sample> = own.flat_map(|(_, samples)| samples).collect();
-        let never = |name: &&String| !own.iter().any(|one| one.observed.contains_key(*name));
-        let silent = node.observed.iter().filter(never);
-        found.extend(silent.map(|name| {
-            let text = format!("the observed series {name} never had a value");
-            of(Some(&node.node), text)
+        found.extend(node.observed.iter().filter_map(|name| {
+            let has = |one: &&Sample| one.observed.contains_key(name);
+            let since = own.iter().skip_while(|one| !has(one));
+            let (all, without) = (since.clone().count(), since.filter(|one| !has(one)).count());
+            let text = match (all, without) {
+                (0, _) => format!("the observed series {name} never had a value"),
+                (_, 0) => return None,
+                _ => {
+                    format!("the observed series {name} had no value in {without} of {all} samples")
+                }
+            };
+            Some(of(Some(&node.node), text))
         }));
     }
     found

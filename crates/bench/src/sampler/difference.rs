@@ -151,7 +151,17 @@ fn mount(earlier: &ServedMount, later: &ServedMount) -> MountSample {
 
 fn device(earlier: &BlockDevice, later: &BlockDevice, interval_s: f64) -> DeviceSample {
     let passed = |of: fn(&BlockDevice) -> u64| -> u64 { of(later).saturating_sub(of(earlier)) };
-    let passed_s = |of: fn(&BlockDevice) -> u64| passed(of) as f64 / 1e3;
+    // The kernel shows milliseconds as 32 bits, which the time of many requests at once fills within hours. Where the
+    // counts of requests go back, too, the device is another one.
+    let is_same = later.reads >= earlier.reads && later.writes >= earlier.writes;
+    let passed_s = |of: fn(&BlockDevice) -> u64| {
+        let ms = if is_same && of(later) < of(earlier) {
+            (of(later) + (1 << 32)).saturating_sub(of(earlier))
+        } else {
+            passed(of)
+        };
+        ms as f64 / 1e3
+    };
     DeviceSample {
         read_bytes: passed(|device| device.read_bytes),
         write_bytes: passed(|device| device.write_bytes),
@@ -175,6 +185,26 @@ mod tests {
     use ::io::live::LiveCounts;
 
     use super::*;
+
+    #[test]
+    fn milliseconds_of_devices_go_round_after_32_bits() {
+        let earlier = BlockDevice {
+            reads: 10,
+            read_ms: (1 << 32) - 500,
+            queue_ms: (1 << 32) - 4000,
+            ..BlockDevice::default()
+        };
+        let later = BlockDevice {
+            reads: 20,
+            read_ms: 1500,
+            queue_ms: 4000,
+            ..BlockDevice::default()
+        };
+        let sample = device(&earlier, &later, 2.0);
+        assert_eq!((sample.read_s, sample.queue), (2.0, 4.0));
+        let fresh = device(&earlier, &BlockDevice { reads: 1, ..later }, 2.0);
+        assert_eq!((fresh.reads, fresh.queue), (0, 0.0));
+    }
 
     fn readings(seconds: u64, user_s: f64, writes: u64) -> Readings {
         let mut channels = LiveCounts::default();

@@ -59,9 +59,9 @@ impl Observers {
     /// The present values; a file or command that has no number yet has none here. A command that
     /// has ended says nothing any more.
     pub(super) fn values(&mut self) -> BTreeMap<String, f64> {
-        let of_file = |(name, path): &(String, PathBuf)| {
-            let value = last_number(&last_line(path).ok()?)?;
-            Some((name.clone(), value))
+        let of_file = |(name, path): &(String, PathBuf)| match said(&last_line(path).ok()?) {
+            Said::Value(value) => Some((name.clone(), value)),
+            Said::NoValue | Said::Nothing => None,
         };
         let of_command = |command: &mut Observed| {
             let last = command.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,8 +104,10 @@ impl Observed {
             .spawn(move || {
                 let set = |value| *shown.lock().unwrap_or_else(PoisonError::into_inner) = value;
                 for line in lines.split(b'\n').map_while(Result::ok) {
-                    if let Some(number) = last_number(&String::from_utf8_lossy(&line)) {
-                        set(Some(number));
+                    match said(&String::from_utf8_lossy(&line)) {
+                        Said::Value(number) => set(Some(number)),
+                        Said::NoValue => set(None),
+                        Said::Nothing => {}
                     }
                 }
                 set(None);
@@ -142,16 +144,58 @@ fn last_line(path: &PathBuf) -> io::Result<String> {
     Ok(line.unwrap_or_default().to_owned())
 }
 
-/// The last number of a line; between numbers anything may stand.
-pub fn last_number(line: &str) -> Option<f64> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
+/// What a line says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Said {
+    /// Its last value.
+    Value(f64),
+    /// That there is none, or one with a unit attached, whose size may change from line to line.
+    NoValue,
+    /// Nothing that could be a value: a heading.
+    Nothing,
+}
+
+/// The last value of a line; between values anything may stand, and days and times of day are none.
+fn said(line: &str) -> Said {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '+' | ':' | '/' | '%');
     let words = line.split(|c: char| !is_part(c));
-    let number = |word: &str| {
-        let starts = word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
-        let value = starts.then(|| word.parse::<f64>().ok())??;
-        value.is_finite().then_some(value)
+    let words = words.filter(|word| !is_moment(word));
+    let said = words.rev().find_map(|word| {
+        // `value:5` and `read/12` name what they count.
+        let mut parts = std::iter::once(word).chain(word.rsplit([':', '/']));
+        let word = parts.find(|part| is_like_value(part))?;
+        let value = word.parse::<f64>().ok().filter(|value| value.is_finite());
+        Some(value.map_or(Said::NoValue, Said::Value))
+    });
+    said.unwrap_or(Said::Nothing)
+}
+
+/// A number, perhaps with more attached, or a word for none.
+fn is_like_value(word: &str) -> bool {
+    let number = word.trim_start_matches(['-', '+', '.']);
+    number.starts_with(|c: char| c.is_ascii_digit())
+        || ["-", "--", "nan", "n/a", "inf", "null", "none"].contains(&&*word.to_lowercase())
+}
+
+/// A time of day, a date, or both: `10:00:01.5`, `2026-11-20`, `20/Nov/2026:10:00:01`, `2026-11-20T10:00:01Z`.
+fn is_moment(word: &str) -> bool {
+    let between_digits = |mark: char| {
+        let parts: Vec<&str> = word.split(mark).collect();
+        let ends = |part: &&str| part.ends_with(|c: char| c.is_ascii_digit());
+        let begins = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit());
+        let pairs = parts.windows(2);
+        pairs
+            .filter(|pair| ends(&pair[0]) && begins(&pair[1]))
+            .count()
     };
-    words.filter_map(number).next_back()
+    let begins = word.starts_with(|c: char| c.is_ascii_digit());
+    let named_month = word.split(['-', '/']).count() == 3;
+    begins
+        && (between_digits(':') > 0
+            || between_digits('-') == 2
+            || between_digits('/') == 2
+            || between_digits('.') == 2
+            || named_month)
 }
 
 #[cfg(test)]
@@ -169,16 +213,28 @@ mod tests {
     }
 
     #[test]
-    fn the_last_number_of_a_line_counts() {
+    fn the_last_value_of_a_line_counts() {
         for (line, expected) in [
-            ("2026-11-20 10:00:01, 12.5 MB/s", Some(12.5)),
-            ("ops=1200 latency=-3.5e2us 7", Some(7.0)),
-            ("node1,cpu,0.25", Some(0.25)),
-            ("ext4 sda1", None),
-            ("nan inf", None),
-            ("", None),
+            ("2026-11-20 10:00:01, 12.5 MB/s", Said::Value(12.5)),
+            ("ops=1200 latency=-3.5e2us 7", Said::Value(7.0)),
+            ("node1,cpu,0.25", Said::Value(0.25)),
+            ("12.5 10:00:01.250", Said::Value(12.5)),
+            ("2026-11-20T10:00:01Z -4", Said::Value(-4.0)),
+            ("[20/Nov/2026:10:00:01] 8", Said::Value(8.0)),
+            ("{\"reads\":12, \"rate\": 3.5}", Said::Value(3.5)),
+            ("20.11.2026 1e3", Said::Value(1000.0)),
+            ("read/12 % of all", Said::Value(12.0)),
+            ("20:56:51 throughput=200.5MB/s", Said::NoValue),
+            ("20:56:52 nan", Said::NoValue),
+            ("20:56:53 -", Said::NoValue),
+            ("20:56:53 n/a", Said::NoValue),
+            ("5 inf", Said::NoValue),
+            ("50%", Said::NoValue),
+            ("ext4 sda1", Said::Nothing),
+            ("20:56:53", Said::Nothing),
+            ("", Said::Nothing),
         ] {
-            assert_eq!(last_number(line), expected, "{line}");
+            assert_eq!(said(line), expected, "{line}");
         }
     }
 
