@@ -2,6 +2,7 @@
 //! rows and the hash of its rows.
 
 pub(crate) mod csv;
+mod index_file;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,6 +23,8 @@ use crate::marker::{self, Holds, InUse};
 use crate::plan::{Plan, PlannedDataset};
 use crate::suite::expand::rounded;
 use crate::suite::text::Format;
+
+pub use index_file::IndexFile;
 
 /// What is staged for a batch, beside the data. Each batch has one of its own, so that nodes may stage at the
 /// same time.
@@ -64,6 +67,9 @@ pub struct Staged {
     pub indexes: Vec<String>,
     /// Length of the file, bytes.
     pub file_bytes: u64,
+    /// The file of the indexes; absent without indexes, and of data that an earlier version staged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_file: Option<IndexFile>,
 }
 
 /// How rows of a staged data set are compressed.
@@ -168,6 +174,11 @@ impl Stage {
         self.directory.join(inside(dataset, dataset.lane))
     }
 
+    /// The file of its indexes.
+    pub fn index_path(&self, dataset: &PlannedDataset) -> PathBuf {
+        self.path(dataset).with_extension("sas7bndx")
+    }
+
     /// What is known of a staged data set of a batch.
     pub fn staged(&self, lane: u32, name: &str) -> Option<Staged> {
         self.lock().get(&key(lane, name)).cloned()
@@ -232,11 +243,15 @@ impl Stage {
             aligned: known.aligned,
             compression: known.compression,
         };
-        let length = fs::metadata(self.path(dataset)).map(|found| found.len());
+        let length = |path: PathBuf| fs::metadata(path).ok().map(|found| found.len());
+        let indexes = known.index_file.as_ref();
+        let index_bytes = length(self.index_path(dataset)).filter(|_| !dataset.indexes.is_empty());
         known.recipe_hash == recipe_hash(&dataset.recipe.1)
             && (known.seed, known.rows) == (dataset.seed, dataset.rows)
             && (known.indexes == dataset.indexes && shape == shape_of(plan, dataset))
-            && length.is_ok_and(|length| length == known.file_bytes)
+            && length(self.path(dataset)) == Some(known.file_bytes)
+            && index_bytes == indexes.map(|file| file.bytes)
+            && indexes.is_some() != dataset.indexes.is_empty()
     }
 
     /// Stages what is missing with `threads` threads. `progress` is counted up by bytes of rows
@@ -322,7 +337,7 @@ impl Stage {
     ) -> io::Result<Staged> {
         // That of a data set which was here before says nothing of this one.
         let folder = self.of_lane(dataset.lane);
-        let _ = fs::remove_file(folder.join(format!("{}.sas7bndx", dataset.name)));
+        let _ = fs::remove_file(self.index_path(dataset));
         if dataset.indexes.is_empty() {
             return Ok(staged);
         }
@@ -330,8 +345,14 @@ impl Stage {
         Ok(Staged {
             indexes: dataset.indexes.clone(),
             file_bytes: fs::metadata(self.path(dataset))?.len(),
+            index_file: Some(IndexFile::of(&self.index_path(dataset))?),
             ..staged
         })
+    }
+
+    /// The data set was found damaged: the next run stages it anew.
+    pub(crate) fn condemn(&self, dataset: &PlannedDataset) -> io::Result<()> {
+        self.forget(&key(dataset.lane, &dataset.name))
     }
 
     /// What is about to be made anew is not known until it is whole.
@@ -490,6 +511,7 @@ fn write(
         compression: shape.compression,
         indexes: Vec::new(),
         file_bytes,
+        index_file: None,
     })
 }
 

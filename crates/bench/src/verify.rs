@@ -21,7 +21,7 @@ use recipe::{Generator, Recipe};
 use sas7bdat::Endian;
 
 use crate::plan::PlannedDataset;
-use crate::stage::{Staged, csv};
+use crate::stage::{IndexFile, Staged, csv};
 use located::Located;
 
 /// Rows between two looks at whether to go on.
@@ -194,8 +194,22 @@ pub fn as_staged(path: &Path, staged: &Staged, stopped: &dyn Fn() -> bool) -> Op
             Ok(seen) if format!("{:016x}", seen.hash.sum) != staged.row_hash => {
                 Some(format!("{}: its rows are not those staged", path.display()))
             }
-            Ok(_) => None,
+            Ok(_) => staged
+                .index_file
+                .as_ref()
+                .and_then(|staged| index_as_staged(&path.with_extension("sas7bndx"), staged)),
         },
+    }
+}
+
+/// The same of the file of its indexes: rows that a damaged one does not lead to are missed by whoever asks it.
+fn index_as_staged(path: &Path, staged: &IndexFile) -> Option<String> {
+    let _ = cache::evict(path);
+    let file = path.display();
+    match IndexFile::of(path) {
+        Err(error) => Some(format!("{file}: {error}")),
+        Ok(found) if found != *staged => Some(format!("{file}: its bytes are not those staged")),
+        Ok(_) => None,
     }
 }
 

@@ -750,6 +750,44 @@ fn inputs_that_were_damaged_are_found_though_jobs_read_them_in_part_or_as_text()
     assert!(told.contains("trade_8g.csv: line "), "{told}");
 }
 
+#[test]
+fn a_damaged_index_is_found_and_what_is_damaged_or_missing_is_staged_anew() {
+    let bench = Bench::new();
+    let parameters = ["models=1", "temp_files=20", "perm_sets=20"].map(|one| ["--parameter", one]);
+    let calibration = || {
+        let flags = [
+            "run",
+            "demand-calibration",
+            "--scale",
+            "0.002",
+            "--data",
+            "d",
+        ];
+        let more = ["--warm", "--no-ceiling"];
+        let output = bench.output(&[&flags[..], &parameters.concat(), &more].concat());
+        (output.status.code(), text(&output.stdout))
+    };
+    let (code, told) = calibration();
+    assert_ne!(code, Some(1), "{told}");
+    let index = bench.path("d/gristmill-demand-calibration/sales.sas7bndx");
+    let intact = fs::read(&index).unwrap();
+    // In the middle of the leaves: the job finds fewer rows, or others.
+    flip(&index, intact.len() as u64 / 2);
+    let (code, told) = calibration();
+    assert_eq!(code, Some(1), "{told}");
+    assert!(
+        told.contains("sales.sas7bndx: its bytes are not those staged"),
+        "{told}"
+    );
+    assert!(told.contains("the next run stages it anew"), "{told}");
+    let (code, told) = calibration();
+    assert_ne!(code, Some(1), "{told}");
+    assert_eq!(fs::read(&index).unwrap().len(), intact.len());
+    fs::remove_file(&index).unwrap();
+    let (code, told) = calibration();
+    assert_ne!(code, Some(1), "{told}");
+}
+
 /// Changes a byte to another one.
 fn flip(path: &Path, at: u64) {
     let file = fs::OpenOptions::new()

@@ -277,15 +277,19 @@ impl Run<'_> {
         let findings = compared.entry(key).or_insert_with(|| {
             let path = self.stage.path(dataset);
             if dataset.format == Format::Csv {
-                return verify::text_as_staged(&path, dataset, &stopped)
-                    .into_iter()
-                    .collect();
+                let wrong = verify::text_as_staged(&path, dataset, &stopped);
+                return self.condemned(dataset, wrong).into_iter().collect();
             }
             let Some(staged) = self.stage.staged(dataset.lane, &dataset.name) else {
                 return vec![unknown(dataset)];
             };
             let wrong = verify::as_staged(&path, &staged, &stopped);
             let row = wrong.as_ref().and_then(|_| self.damaged(dataset));
+            let wrong = match row {
+                Some(_) => wrong,
+                // An index, or pages that lead to no row.
+                None => self.condemned(dataset, wrong),
+            };
             wrong.into_iter().chain(row).collect()
         });
         findings.clone()
@@ -302,10 +306,20 @@ impl Run<'_> {
             return None;
         }
         let path = self.stage.path(dataset);
-        match verify::against_seed(&path, dataset) {
-            Ok(finding) => finding,
-            Err(message) => Some(message),
-        }
+        let wrong = verify::against_seed(&path, dataset);
+        self.condemned(dataset, wrong.unwrap_or_else(Some))
+    }
+
+    /// Says of what is wrong with a staged file that it will be made anew, and sees to it.
+    fn condemned(&self, dataset: &PlannedDataset, wrong: Option<String>) -> Option<String> {
+        wrong.map(|wrong| match self.stage.condemn(dataset) {
+            Ok(()) => {
+                format!(
+                    "{wrong}; the next run stages it anew (keep a copy if you want to look at it)"
+                )
+            }
+            Err(error) => format!("{wrong}; stage it anew after `gristmill clean` ({error})"),
+        })
     }
 }
 
