@@ -281,12 +281,21 @@ fn spawn(start: &Start, stderr: File) -> io::Result<u32> {
     Ok(child.id())
 }
 
+/// A child that has ended.
+type Ended = (Running, Finished, Duration);
+
 /// Takes in the children that have ended; returns which.
 fn collect(
     starts: &[Start],
     running: &mut Vec<Running>,
     tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
 ) -> io::Result<Vec<usize>> {
+    let ended = take_ended(running)?;
+    tell_ended(starts, &ended, tell)?;
+    Ok(ended.into_iter().map(|(job, ..)| job.index).collect())
+}
+
+fn take_ended(running: &mut Vec<Running>) -> io::Result<Vec<Ended>> {
     let mut ended = Vec::new();
     let mut at = 0;
     while at < running.len() {
@@ -299,8 +308,16 @@ fn collect(
             }
         }
     }
-    // All are timed before any is told, which takes a while.
-    for (job, finished, real) in &ended {
+    Ok(ended)
+}
+
+/// All are timed before any is told, which takes a while.
+fn tell_ended(
+    starts: &[Start],
+    ended: &[Ended],
+    tell: &mut impl FnMut(Happening<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    for (job, finished, real) in ended {
         tell(Happening::Ended {
             name: &starts[job.index].name,
             finished: *finished,
@@ -309,7 +326,7 @@ fn collect(
             over_limit: job.told_to_end.is_some(),
         })?;
     }
-    Ok(ended.into_iter().map(|(job, ..)| job.index).collect())
+    Ok(())
 }
 
 /// Ends every child: politely first, so that each removes its WORK, then at once.
@@ -323,8 +340,11 @@ fn end_all(
     }
     let deadline = Instant::now() + PATIENCE;
     let mut at_once = false;
+    // Whatever cannot be told, no child is left.
+    let mut told = Ok(());
     while !running.is_empty() {
-        collect(starts, running, tell)?;
+        let ended = take_ended(running)?;
+        told = told.and(tell_ended(starts, &ended, tell));
         if Instant::now() >= deadline && !at_once {
             at_once = true;
             for job in running.iter() {
@@ -333,7 +353,7 @@ fn end_all(
         }
         wait(running, PAUSE)?;
     }
-    Ok(())
+    told
 }
 
 #[cfg(test)]
@@ -447,6 +467,27 @@ mod tests {
         assert_eq!(seen["polite"], (Some(15), true));
         assert_eq!(seen["deaf"], (Some(9), true));
         assert_eq!(seen["fine"], (None, false));
+    }
+
+    #[test]
+    fn nothing_is_left_running_though_nothing_can_be_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let starts = [
+            shell("long", "exec sleep 60", directory.path()),
+            shell("short", "exit 0", directory.path()),
+        ];
+        let mut processes = Vec::new();
+        let ran = run(&starts, 100, &AtomicBool::new(false), |happening| {
+            match happening {
+                Happening::Launched { process_id, .. } => processes.push(process_id),
+                Happening::Ended { .. } => return Err(io::ErrorKind::PermissionDenied.into()),
+                Happening::Tick { .. } => {}
+            }
+            Ok(())
+        });
+        assert_eq!(ran.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(processes.len(), 2);
+        assert!(!processes.into_iter().any(process::is_alive));
     }
 
     #[test]

@@ -17,6 +17,10 @@ use crate::exit::Exit;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Err(error) = signals::survive_file_limits() {
+        ui::say(&format!("failed to handle signals: {error}"));
+        return Exit::CouldNotRun.into();
+    }
     let outcome = match cli.verb {
         Verb::Run(args) => commands::run::run(&args),
         Verb::Suites(args) => commands::suites::run(&args),

@@ -1,8 +1,18 @@
-//! Which signals end a command.
+//! Which signals end a command, and which must not.
 
 use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+
+/// A file that may not grow further (`ulimit -f`) is an error of the call that writes it, not the end of the command,
+/// which has WORK to remove. Programs that are started are as they were.
+pub fn survive_file_limits() -> io::Result<()> {
+    let nobody_asks = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGXFSZ, nobody_asks).map(|_| ())
+}
 
 /// SIGINT, SIGTERM, and SIGHUP unless whoever started the command told it not to listen to that one, as `nohup` does.
 pub fn ending() -> Vec<i32> {

@@ -333,6 +333,30 @@ fn outputs_go_neither_over_the_program_nor_over_each_other() {
 }
 
 #[test]
+fn a_limit_of_file_sizes_is_an_error_of_the_step() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = "data out.a; do i = 1 to 1e6; output; end; run;";
+    fs::write(directory.path().join("p.sas"), program).unwrap();
+    // In blocks of 512 or 1,024 bytes: 1 or 2 MB.
+    let script = format!(
+        "ulimit -f 2000; exec {} exec p.sas --libname out=. --work .",
+        env!("CARGO_BIN_EXE_gristmill")
+    );
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    let log = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{log}");
+    assert!(
+        log.contains("ERROR: ") && log.contains("File too large"),
+        "{log}"
+    );
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn a_vanished_directory_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let program = "libname gone 'nowhere'; data gone.a; x = 1; run;";

@@ -161,7 +161,9 @@ impl Shared {
             match written {
                 Ok(()) => _ = state.waiting.pop_front(),
                 Err(error) if !is_full(&error) => {
-                    state.broken = Some(error.to_string());
+                    let cause = std::error::Error::source(&error);
+                    let text = cause.map_or(error.to_string(), ToString::to_string);
+                    state.broken = Some(text);
                     state.failed = Some(error);
                     self.changed.notify_all();
                     return;
