@@ -552,6 +552,23 @@ fn steps_that_are_missing_in_the_record_of_a_job_are_told() {
 }
 
 #[test]
+fn what_a_killed_run_left_in_memory_is_removed_by_the_next_one() {
+    let room = |name: &str| {
+        let name = format!("/dev/shm/gristmill-ceiling-{name}{}", std::process::id());
+        let room = PathBuf::from(name);
+        fs::create_dir_all(room.join("work")).unwrap();
+        fs::write(room.join("work/left"), [0; 1000]).unwrap();
+        room
+    };
+    let (ours, theirs) = (room("a"), room("b"));
+    fs::write(ours.join(".gristmill"), "made by gristmill: test\n").unwrap();
+    Bench::new().run(&[]);
+    let left = (ours.exists(), theirs.exists());
+    fs::remove_dir_all(theirs).unwrap();
+    assert_eq!(left, (false, true), "what is not marked is somebody else's");
+}
+
+#[test]
 fn clean_lists_first_and_removes_only_what_is_marked() {
     let bench = Bench::new();
     bench.run(&[]);

@@ -7,6 +7,8 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use base::units::Bytes;
 use bench::ceiling::{How, is_pool, times, too_large};
+use bench::clean;
+use bench::marker::{self, Holds};
 use bench::plan::{Plan, Scale, Verify};
 use bench::run::{Config, Directories};
 use bench::suite::Suite;
@@ -14,11 +16,15 @@ use results::run::{Ceiling, JobResult, RunResult};
 
 use super::{Request, host_facts};
 use crate::cli::RunArgs;
+use crate::commands::exec::host_name;
 use crate::commands::view::View;
 use crate::ui;
 
 /// A tmpfs on every Linux.
 const TMPFS: &str = "/dev/shm";
+
+/// What folders there are called.
+const ROOM: &str = "gristmill-ceiling-";
 
 /// What `statfs` calls a tmpfs.
 const TMPFS_KIND: i64 = 0x0102_1994;
@@ -36,6 +42,7 @@ pub fn measure(
     if config.plan.demonstration || args.no_ceiling || config.sas.is_some() {
         return Ok(None);
     }
+    remove_left_over();
     let Some(free) = free_on_tmpfs() else {
         ui::say(&format!(
             "{TMPFS} is no tmpfs: what the engine can do there is not measured"
@@ -69,6 +76,25 @@ pub fn measure(
     }))
 }
 
+/// Removes what killed runs left: it takes memory from those that follow. That of other users stays.
+fn remove_left_over() {
+    let Ok(found) = clean::find(Path::new(TMPFS), &host_name()) else {
+        return;
+    };
+    let is_room = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(ROOM)
+    };
+    for one in found.iter().filter(|one| !one.in_use && is_room(&one.path)) {
+        if clean::remove(one).is_ok() {
+            let (path, bytes) = (one.path.display(), Bytes(one.bytes));
+            ui::say(&format!(
+                "removed {path} ({bytes}), left by a run that was killed"
+            ));
+        }
+    }
+}
+
 /// Where small runs of a run take place.
 struct Tmpfs<'a> {
     args: &'a RunArgs,
@@ -81,11 +107,12 @@ struct Tmpfs<'a> {
 impl Tmpfs<'_> {
     /// A small run; `None` if it does not fit or was interrupted.
     fn run(&self, how: How, stop: &AtomicBool) -> Result<Option<(Plan, RunResult)>> {
-        // Removed when this is over, however it ends.
+        // Removed when this is over; by the next run if this one is killed.
         let room = tempfile::Builder::new()
-            .prefix("gristmill-ceiling-")
+            .prefix(ROOM)
             .tempdir_in(TMPFS)
             .with_context(|| format!("failed to make a directory in {TMPFS}"))?;
+        let _in_use = marker::make(room.path(), Holds::Test)?;
         let directories = everything_in(room.path());
         let plan = match self.plan(how, &directories)? {
             Ok(plan) => plan,
