@@ -263,6 +263,24 @@ fn repeats_are_runs_of_their_own_and_their_spread_is_told() {
             .iter()
             .all(|one| one.name == first && one.of == 3 && one.kind == "repeat")
     );
+    // In the papers' forms each run is itself, and a difference of two of them is none of the sides.
+    let [one, two, three] = &runs[..] else {
+        panic!("{} runs", runs.len());
+    };
+    let side = |run: &RunDirectory| run.path().display().to_string();
+    let joined = format!("{},{}", side(one), side(two));
+    let compare = ["compare", &joined, &side(three), "--json"];
+    let compared = site.command(&compare).output().unwrap();
+    let compared: serde_json::Value = serde_json::from_slice(&compared.stdout).unwrap();
+    let tables = compared["tables"].as_array().unwrap();
+    let aggregate = tables.iter().find(|table| table["id"] == "aggregate");
+    let rows = aggregate.unwrap()["rows"].as_array().unwrap();
+    let names: Vec<&str> = rows
+        .iter()
+        .map(|row| row["cells"][0].as_str().unwrap())
+        .collect();
+    let whole = |run: &RunDirectory| run.plan().unwrap().run;
+    assert_eq!(names, [whole(one), whole(two), whole(three)]);
 }
 
 #[test]

@@ -28,10 +28,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
         .collect::<Result<Vec<Side>>>()?;
     let comparison = compare(&sides);
     let mut tables = comparison.tables();
-    // The papers' own forms, of the first run of each side.
-    let first: Vec<Subject> = sides.iter().filter_map(named).collect();
-    let shown = |table: &Table| table.id != "job-runtimes";
-    tables.extend(tables::of_several(&first).into_iter().filter(shown));
+    tables.extend(forms(&sides));
     if let Some(file) = &args.html {
         write_whole(file, &report::page::comparison(&comparison, &tables))?;
     }
@@ -79,13 +76,26 @@ pub fn growth(sides: &[Side]) -> Grown {
     }
 }
 
-/// The first run of a side under the side's name.
-fn named(side: &Side) -> Option<Subject> {
-    let run = side.runs.first()?.clone();
-    Some(Subject {
-        name: side.label.clone(),
-        ..run
-    })
+/// The papers' own forms: each run has a row of its own, under its side's name where it is alone there.
+fn forms(sides: &[Side]) -> Vec<Table> {
+    let alone = sides.iter().all(|side| side.runs.len() == 1);
+    let runs = sides.iter().flat_map(|side| {
+        side.runs.iter().map(|run| Subject {
+            name: match side.runs.len() {
+                1 => side.label.clone(),
+                _ => run.name.clone(),
+            },
+            ..run.clone()
+        })
+    });
+    let mut tables = tables::of_several(&runs.collect::<Vec<Subject>>());
+    // Jobs are side by side already.
+    tables.retain(|table| table.id != "job-runtimes");
+    if !alone && let Some(table) = tables.iter_mut().find(|table| table.id == "aggregate") {
+        // A difference of single runs is not one of the sides.
+        table.rows.retain(|row| !row.summary);
+    }
+    tables
 }
 
 /// A published run, a run directory, or several joined by commas.
