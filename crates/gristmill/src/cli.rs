@@ -21,7 +21,8 @@ pub const VERSION: &str = concat!(
 );
 
 const EXIT_CODES: &str = "Exit codes: 0 good; 1 the answer is no; 2 usage; 3 could not run; \
-4 no answer; 130 interrupted. `exec` speaks SAS: 0 clean, 1 warnings, 2 errors, 3 could not run.";
+4 no answer; 130 interrupted. `exec` speaks SAS: 0 clean, 1 warnings, 2 errors, 3 usage \
+or could not run.";
 
 /// Finds out whether storage can keep analytics cores fed.
 #[derive(Debug, Parser)]

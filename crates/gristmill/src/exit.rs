@@ -80,6 +80,21 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// Prints what the argument parser has to say, a mistake or help. With `exec`, where 2 tells of errors in the program,
+/// a mistake is 3.
+pub fn of_parser(said: &clap::Error) -> Exit {
+    // Nobody is left to be told.
+    let _ = said.print();
+    let is_exec = std::env::args_os()
+        .nth(1)
+        .is_some_and(|verb| verb == "exec");
+    match said.exit_code() {
+        0 => Exit::Good,
+        _ if is_exec => Exit::CouldNotRun,
+        _ => Exit::Usage,
+    }
+}
+
 /// Arguments that cannot be meant: they contradict each other, or what they name is not one of those there are.
 #[derive(Debug)]
 pub struct Usage(pub String);

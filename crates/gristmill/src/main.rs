@@ -16,7 +16,10 @@ use crate::cli::{Cli, Verb};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return exit::of_parser(&said).into(),
+    };
     if let Err(error) = signals::survive_file_limits() {
         ui::say(&format!("failed to handle signals: {error}"));
         return Exit::CouldNotRun.into();

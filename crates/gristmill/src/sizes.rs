@@ -140,10 +140,10 @@ pub fn copies(text: &str) -> Result<bench::suite::text::Copies, String> {
 
 /// A time: `90`, `90s`, `30m`, `2h`, `1d`.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let explain = || "needs a time above 0, such as 90s, 30m, 2h or 1d".to_owned();
+    let explain = || "needs a time above 0 with its unit, such as 90s, 30m, 2h or 1d".to_owned();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[number.len()..] {
-        "" | "s" => 1.0,
+        "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
         "d" => 86_400.0,
@@ -164,11 +164,13 @@ mod tests {
     #[test]
     fn times_have_units() {
         let seconds = |text| duration(text).map(|time| time.as_secs_f64());
-        assert_eq!(seconds("90"), Ok(90.0));
+        assert_eq!(seconds("90s"), Ok(90.0));
         assert_eq!(seconds("1.5m"), Ok(90.0));
         assert_eq!(seconds("2h"), Ok(7200.0));
         assert_eq!(seconds("1d"), Ok(86_400.0));
-        for wrong in ["", "0", "-1s", "2 h", "inf", "nan", "3w", "h", "1e30d"] {
+        for wrong in [
+            "", "0", "8", "0s", "-1s", "2 h", "inf", "nan", "3w", "h", "1e30d",
+        ] {
             assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }

@@ -635,6 +635,13 @@ fn a_dry_run_shows_the_plan_and_makes_nothing() {
         plan.contains("Suite large-sorts") && plan.contains("job sort_3"),
         "{plan}"
     );
+    let timed = ["run", "--dry-run", "--wall-limit", "2h", "--duration", "1d"];
+    let plan = text(&bench.output(&timed).stdout);
+    assert!(plan.contains("each job is ended after 7200 s"), "{plan}");
+    assert!(
+        plan.contains("batches follow each other for 86400 s"),
+        "{plan}"
+    );
     let twenty = ["run", "demand-calibration", "--dry-run", "--models", "20"];
     let plan = text(&bench.output(&twenty).stdout);
     let jobs: Vec<&str> = plan.lines().filter(|line| line.contains(" job ")).collect();
@@ -687,6 +694,8 @@ fn mistakes_are_answered_with_what_to_do() {
             2,
             "1 to 10000 are allowed",
         ),
+        (vec!["exec", "p.sas", "--foo"], 3, "unexpected argument"),
+        (vec!["run", "--duration", "8"], 2, "with its unit"),
         (
             vec!["exec", "none.sas"],
             3,

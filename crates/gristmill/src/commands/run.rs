@@ -57,12 +57,7 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     for rung in &rungs {
         let plan = planned(args, &suite, &directories, rung)?;
         if args.dry_run {
-            let (pace, sas) = (pace.as_ref(), args.engine.0.as_deref());
-            ui::data(&if args.json {
-                dry_run::json(&plan, &directories, pace, sas)?
-            } else {
-                dry_run::describe(&plan, &directories, pace, sas)
-            });
+            dry_run::tell(args, &plan, &directories, pace.as_ref())?;
         }
     }
     if args.dry_run {

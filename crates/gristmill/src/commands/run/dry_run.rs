@@ -2,23 +2,57 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
+use anyhow::Result;
 use base::units::Bytes;
 use bench::plan::{Plan, PlannedJob};
 use bench::run::{Directories, Pace};
 use results::run::PacingRecord;
 use serde::Serialize;
 
+use crate::cli::RunArgs;
+use crate::ui;
+
 /// So many jobs that start alike and read the same have one line.
 const MANY: usize = 10;
 
-/// The plan as text, for `--dry-run`.
-pub fn describe(
+/// What else is told of a run beside its plan.
+struct Asked<'a> {
+    directories: &'a Directories,
+    pace: Option<&'a Pace>,
+    /// A licensed SAS.
+    sas: Option<&'a Path>,
+    /// Jobs are ended after so long.
+    wall_limit: Option<Duration>,
+    /// Batches follow each other until so long is over.
+    duration: Option<Duration>,
+}
+
+/// Prints the plan.
+pub fn tell(
+    args: &RunArgs,
     plan: &Plan,
     directories: &Directories,
     pace: Option<&Pace>,
-    sas: Option<&Path>,
-) -> String {
+) -> Result<()> {
+    let asked = Asked {
+        directories,
+        pace,
+        sas: args.engine.0.as_deref(),
+        wall_limit: args.wall_limit,
+        duration: args.duration,
+    };
+    ui::data(&if args.json {
+        json(plan, &asked)?
+    } else {
+        describe(plan, &asked)
+    });
+    Ok(())
+}
+
+/// The plan as text.
+fn describe(plan: &Plan, asked: &Asked<'_>) -> String {
     let at_once = plan.concurrency.map_or(String::new(), |count| {
         format!(", no more than {count} at once")
     });
@@ -40,7 +74,7 @@ pub fn describe(
         ),
         format!("  qualifying: {qualifying}"),
     ];
-    lines.extend(filled(plan, directories).iter().filter_map(|place| {
+    lines.extend(filled(plan, asked.directories).iter().filter_map(|place| {
         let when = match place.name {
             "data" => "",
             "runs" if place.bytes == 0 => return None,
@@ -50,7 +84,15 @@ pub fn describe(
         let (path, bytes) = (place.path.display(), Bytes(place.bytes));
         Some(format!("  {:<7} {path}  {bytes}{when}", place.name))
     }));
-    lines.push(match (sas, pace) {
+    let limits = [
+        ("each job is ended after", asked.wall_limit),
+        ("batches follow each other for", asked.duration),
+    ];
+    lines.extend(limits.into_iter().filter_map(|(what, time)| {
+        let seconds = time?.as_secs_f64();
+        Some(format!("  {what} {seconds:.0} s"))
+    }));
+    lines.push(match (asked.sas, asked.pace) {
         (Some(sas), _) => format!("  programs run under a licensed SAS, {}", sas.display()),
         (None, Some(pace)) => format!("  {}", pace_line(pace)),
         (None, None) => "  not paced: programs compute as fast as this engine can".to_owned(),
@@ -101,6 +143,8 @@ struct Planned<'a> {
     concurrency: Option<usize>,
     verify: &'static str,
     directories: [Filled<'a>; 5],
+    wall_limit_s: Option<f64>,
+    duration_s: Option<f64>,
     /// What all jobs move, if the suite says so.
     expected_bytes: Option<u64>,
     sas: Option<&'a Path>,
@@ -133,13 +177,8 @@ struct Job<'a> {
     options: &'a BTreeMap<String, String>,
 }
 
-/// The plan as JSON, for `--dry-run --json`.
-pub fn json(
-    plan: &Plan,
-    directories: &Directories,
-    pace: Option<&Pace>,
-    sas: Option<&Path>,
-) -> serde_json::Result<String> {
+/// The plan as JSON.
+fn json(plan: &Plan, asked: &Asked<'_>) -> serde_json::Result<String> {
     let datasets = plan.datasets.iter().map(|set| Dataset {
         name: &set.name,
         batch: set.lane,
@@ -168,10 +207,15 @@ pub fn json(
         memory_bytes: plan.memory.0,
         concurrency: plan.concurrency,
         verify: plan.verify.name(),
-        directories: filled(plan, directories),
+        directories: filled(plan, asked.directories),
+        wall_limit_s: asked.wall_limit.map(|time| time.as_secs_f64()),
+        duration_s: asked.duration.map(|time| time.as_secs_f64()),
         expected_bytes: plan.expected().map(|bytes| bytes.0),
-        sas,
-        pace: pace.filter(|_| sas.is_none()).map(|pace| &pace.record),
+        sas: asked.sas,
+        pace: asked
+            .pace
+            .filter(|_| asked.sas.is_none())
+            .map(|pace| &pace.record),
         options: &plan.options,
         notes: &plan.notes,
         datasets: datasets.collect(),
