@@ -353,10 +353,17 @@ fn what_is_wrong_is_said_with_its_place() {
         "device = \"/dev/null\"\ntype = \"xfs\"",
     );
     fs::write(bench.path("device.toml"), device).unwrap();
+    let misspelt = plan.replace("\"--cores\", \"2\"", "\"--croes\", \"2\"");
+    fs::write(bench.path("misspelt.toml"), misspelt).unwrap();
+    // What lives beside a directory is not changed unasked.
+    let read_ahead = "[[factors]]\nname = \"ra\"\nkind = \"read-ahead\"\nlevels = [\"128k\"]\n";
+    fs::write(bench.path("unasked.toml"), plan + "\n" + read_ahead).unwrap();
     let mut errors = String::new();
     for arguments in [
         &["matrix", "wrong.toml"][..],
         &["matrix", "none.toml"],
+        &["matrix", "misspelt.toml", "--dry-run"],
+        &["matrix", "unasked.toml"],
         &["matrix", "device.toml"],
         &[
             "matrix",
@@ -371,7 +378,8 @@ fn what_is_wrong_is_said_with_its_place() {
         &["matrix", "restore", "data"],
     ] {
         let output = bench.output(arguments);
-        let expected = if arguments.contains(&"--label") { 2 } else { 3 };
+        let is_usage = arguments.contains(&"--label") || arguments.contains(&"misspelt.toml");
+        let expected = if is_usage { 2 } else { 3 };
         assert_eq!(output.status.code(), Some(expected), "{arguments:?}");
         let said = text(&output.stderr);
         errors.extend(["$ gristmill ", &arguments.join(" "), "\n", &said, "\n"]);

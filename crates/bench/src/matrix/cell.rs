@@ -29,6 +29,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Exit codes of `gristmill run` with which its figures are there: good, verdict failed, no verdict.
 const WITH_FIGURES: [i32; 3] = [0, 1, 4];
 
+/// A series asks for no verdict on storage.
+const NO_CEILING: &str = "--no-ceiling";
+
 /// What the record calls TuneD's setting, and its value where no profile is active.
 const PROFILE: &str = "profile of TuneD";
 const NONE: &str = "none";
@@ -353,11 +356,10 @@ impl<'a> Workshop<'a> {
         self.record.run.clone_from(&run);
         let has_figures = exit.is_some_and(|exit| WITH_FIGURES.contains(&exit));
         let Some(run) = run.filter(|_| has_figures) else {
-            let last = said
-                .lines()
-                .rev()
-                .find(|line| !line.trim().is_empty())
-                .unwrap_or("it said nothing");
+            let mut last = said.lines().rev().filter(|line| !line.trim().is_empty());
+            // What is wrong stands before what to do about it.
+            let error = said.lines().rfind(|line| line.starts_with("error:"));
+            let last = error.or(last.next()).unwrap_or("it said nothing");
             let how = exit.map_or("was ended by a signal".to_owned(), |exit| {
                 format!("ended with exit code {exit}")
             });
@@ -402,7 +404,10 @@ impl<'a> Workshop<'a> {
         let more = self.config.matrix.text.arguments.iter();
         words.extend(more.map(|word| word.get_ref().clone()));
         // The verdict on storage is not what a series asks for.
-        words.extend(["--no-ceiling", "--json"].map(str::to_owned));
+        words.push("--json".to_owned());
+        if !words.iter().any(|word| word == NO_CEILING) {
+            words.push(NO_CEILING.to_owned());
+        }
         words
     }
 

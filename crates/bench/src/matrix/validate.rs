@@ -269,7 +269,11 @@ impl Found {
             .iter()
             .any(|(name, volume)| covers(factor, name.get_ref(), volume));
         if kind.is_of_volumes() && !covered {
-            self.add(span, format!("no volume can have a {}", kind.name()));
+            let message = format!(
+                "no volume can have a {}; the disks of a directory are changed where `volumes` names it",
+                kind.name()
+            );
+            self.add(span, message);
         }
         let mut names = BTreeSet::new();
         for level in &factor.levels {
@@ -378,16 +382,18 @@ impl Found {
     }
 }
 
-/// True if a factor changes something on a volume.
+/// True if a factor changes something on a volume. What is there and stays as it is, a directory, has its disks changed
+/// only by a factor that names it: others may live on them.
 pub fn covers(factor: &FactorText, name: &str, volume: &VolumeText) -> bool {
-    let named = factor.volumes.is_empty() || factor.volumes.iter().any(|one| one.get_ref() == name);
+    let by_name = factor.volumes.iter().any(|one| one.get_ref() == name);
+    let named = factor.volumes.is_empty() || by_name;
     let is_made = volume.image.is_some() || volume.device.is_some() || volume.devices.is_some();
     let fits = match factor.kind {
         Kind::FileSystem | Kind::Mkfs => is_made,
         Kind::Mount => is_made || volume.source.is_some(),
         Kind::LvmStripes => volume.devices.is_some(),
-        Kind::Scheduler | Kind::RqAffinity => volume.source.is_none(),
-        Kind::ReadAhead => true,
+        Kind::Scheduler | Kind::RqAffinity => is_made || (by_name && volume.source.is_none()),
+        Kind::ReadAhead => is_made || volume.source.is_some() || by_name,
         _ => false,
     };
     named && fits

@@ -12,12 +12,13 @@ use bench::matrix::plan::{self, Changes, Matrix};
 use bench::matrix::series::{self, Config, Outcome};
 use bench::matrix::setting::Kernel;
 use bench::matrix::{design, device};
+use clap::Parser;
 use results::matrix::record::MatrixFolder;
 use results::matrix::{self, Analysis};
 
 use super::report::{csv, write_whole};
 use super::run::stop_on_signals;
-use crate::cli::{MatrixArgs, MatrixOutput, MatrixVerb, VERSION};
+use crate::cli::{Cli, MatrixArgs, MatrixOutput, MatrixVerb, VERSION};
 use crate::exit::{Exit, usage};
 use crate::paths::each_once;
 use crate::ui;
@@ -52,6 +53,7 @@ fn carry_out(args: &MatrixArgs) -> Result<Exit> {
     let labels: BTreeMap<String, String> = args.label.iter().cloned().collect();
     check_labels(&matrix, &labels)?;
     let folder = folder(args, &matrix)?;
+    check_arguments(&matrix)?;
     let config = Config {
         plan: design::record(&matrix, &cells, &labels, VERSION),
         matrix: &matrix,
@@ -71,6 +73,19 @@ fn carry_out(args: &MatrixArgs) -> Result<Exit> {
     let stop = stop_on_signals()?;
     let outcome = series::run(&config, &stop, &mut ui::say)?;
     tell(&config, &outcome, &args.output)
+}
+
+/// What runs are given is understood by them, or each would fail.
+fn check_arguments(matrix: &Matrix) -> Result<()> {
+    let mut words = vec!["gristmill", "run", matrix.text.suite.get_ref()];
+    words.extend(matrix.text.arguments.iter().map(|word| &**word.get_ref()));
+    if let Err(said) = Cli::try_parse_from(words) {
+        let said = said.to_string();
+        let said = said.lines().next().unwrap_or_default();
+        let said = said.trim_start_matches("error: ");
+        usage!("arguments of `gristmill run` in the plan: {said}");
+    }
+    Ok(())
 }
 
 /// A label that is a factor's name would be two things.

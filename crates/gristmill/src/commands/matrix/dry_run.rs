@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use base::units::Bytes;
@@ -83,12 +84,25 @@ fn of_cell<'a>(cell: &'a Cell, answer: &'a Answer) -> JsonCell<'a> {
     }
 }
 
-/// Files of settings of the host, with what they say now.
+/// Files of settings of the host, and of the disks below directories that are there already, with what they say now.
 fn settings(config: &Config<'_>) -> Vec<(String, String, Vec<String>)> {
     let mut found: Vec<(String, String, Vec<String>)> = Vec::new();
-    let all = config.cells.iter().flat_map(|cell| &cell.settings);
-    for wanted in all.filter(|wanted| !wanted.kind.is_of_volumes()) {
-        for knob in config.kernel.knobs(wanted, Of::Host).unwrap_or_default() {
+    for wanted in config.cells.iter().flat_map(|cell| &cell.settings) {
+        let mut places = vec![Of::Host];
+        if wanted.kind.is_of_volumes() {
+            let is_wanted = |name: &str| wanted.volumes.iter().any(|one| one == name);
+            let volumes = config.matrix.text.volumes.iter();
+            let volumes = volumes.filter(|(name, _)| is_wanted(name.get_ref()));
+            let there = volumes.filter_map(|(_, volume)| volume.directory.as_ref());
+            places = there
+                .map(|path| Of::Mounted(Path::new(path.get_ref())))
+                .collect();
+        }
+        let knobs = places.into_iter().flat_map(|of| {
+            let knobs = config.kernel.knobs(wanted, of);
+            knobs.unwrap_or_default()
+        });
+        for knob in knobs {
             let what = knob.path.display().to_string();
             let now = knob.now().unwrap_or_else(|error| error.to_string());
             let place = found.iter().position(|(known, _, _)| *known == what);
