@@ -1,7 +1,7 @@
 //! What is said of a host.
 
 use host::audit::catalogue::Catalogue;
-use host::audit::{Outcome, Site, judge};
+use host::audit::{Finding, Outcome, Site, judge};
 use host::facts::Root;
 use host::facts::collect::{Given, collect};
 
@@ -192,6 +192,34 @@ fn what_no_command_told_is_not_known_to_be_off() {
     assert_eq!(audit(&[mounts]).result("GPFS-107", None), Outcome::Unknown);
     assert_eq!(told("clusterName a\n"), Outcome::Pass);
     assert_eq!(told("clusterName a\ntrace all 9\n"), Outcome::Fail);
+}
+
+#[test]
+fn limits_are_those_of_the_programs_that_rules_speak_of() {
+    let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                  Max open files            1024                 4096                 files     \n";
+    let host = audit(&[
+        ("proc/70/cmdline", "/usr/libexec/qemu-kvm\0"),
+        ("proc/70/limits", limits),
+        ("proc/71/cmdline", "/usr/sbin/slurmd\0-D\0"),
+        ("proc/71/limits", limits),
+        ("proc/72/cmdline", "/opt/sas/sasexe/sas\0"),
+        ("proc/72/limits", limits),
+    ]);
+    for (rule, of_qemu, of_slurmd, of_sas) in [
+        ("LIM-001", None, None, Some(Outcome::Fail)),
+        ("LIM-005", None, Some(Outcome::Fail), None),
+    ] {
+        let result = |process: &str| {
+            let of_process =
+                |one: &&Finding| one.id == rule && one.subject.as_deref() == Some(process);
+            let found = host.findings.iter().find(of_process);
+            let found = found.map(|one| one.result);
+            found.filter(|result| *result != Outcome::NotApplicable)
+        };
+        let results = (result("70"), result("71"), result("72"));
+        assert_eq!(results, (of_qemu, of_slurmd, of_sas), "{rule}");
+    }
 }
 
 #[test]
