@@ -97,7 +97,7 @@ pub struct AuditArgs {
     /// sas-grid-nfs), or what a path is, such as saswork=/saswork or sasdata=/sas
     #[arg(long, value_name = "ROLE[=PATH]")]
     pub role: Vec<String>,
-    /// A vendor of storage that cannot be seen from here: isilon, azure-netapp-files, ontap
+    /// A vendor of storage that cannot be seen from here: isilon, azure-netapp-files, ontap, PURE
     #[arg(long, value_name = "NAME")]
     pub vendor: Vec<String>,
     /// Read a file as one of the sources of docs/reference/sources.md, such as sas-options=options.log

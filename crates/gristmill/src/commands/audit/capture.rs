@@ -26,7 +26,7 @@ pub(super) fn run(file: &Path, root: &Root, facts: &Facts) -> Result<Exit> {
         .sync_all()
         .with_context(explain)?;
     ui::say(&format!(
-        "{files} files in {}; read it with: tar xzf {} -C DIR && gristmill audit --root DIR",
+        "{files} files in {}; read it with: mkdir DIR && tar xzf {} -C DIR && gristmill audit --root DIR",
         file.display(),
         file.display()
     ));

@@ -85,7 +85,7 @@ fn memory(text: &str) -> Result<u64, String> {
 /// Arguments of `data gen`.
 #[derive(Debug, Args)]
 pub struct GenArgs {
-    /// A built-in recipe (bank, large-sorts, multiuser) or a recipe file
+    /// A built-in recipe, such as bank or sortinput, or a recipe file
     #[arg(long, value_name = "NAME|FILE")]
     pub recipe: String,
     /// Rows
