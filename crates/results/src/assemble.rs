@@ -7,6 +7,7 @@ pub mod disturbance;
 mod drift;
 mod records;
 mod sampled;
+mod settled;
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -537,8 +537,8 @@ pub struct NodeResult {
 /// Something that happened on a node beside the run, with its limit if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// `foreign_cpu`, `steal`, `foreign_device_traffic`, `other_device_traffic`, `clock_drift`,
-    /// `held_up`, `records`.
+    /// `foreign_cpu`, `steal`, `foreign_device_traffic`, `foreign_page_cache`, `other_device_traffic`,
+    /// `clock_drift`, `held_up`, `records`.
     pub kind: String,
     /// Which device, if it is one's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -570,7 +570,7 @@ pub struct SustainedPeak {
     /// All channels together, MB/s (10^6), as jobs were served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
-    /// The same less what the page cache took and did not write in that time: what storage took and gave.
+    /// The same as far as storage read and wrote it in that time, without what the page cache served and took.
     /// Absent if memory was not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled_mb_per_s: Option<f64>,

@@ -1,9 +1,10 @@
 //! What else happened on the node while the jobs ran: foreign CPU time, foreign traffic of the
 //! devices, time that other guests took, a clock that was set. Beyond a limit a run shows nothing.
 
+use super::settled::by_storage;
 use crate::node::NodeRecord;
 use crate::run::{Disturbance, Event, EventKind};
-use crate::sample::{CpuSample, DeviceSample, Sample};
+use crate::sample::{ChannelSample, CpuSample, DeviceSample, Sample};
 
 /// Most of the processors' time that others may take.
 pub const FOREIGN_CPU_SHARE_MAX: f64 = 0.05;
@@ -32,12 +33,18 @@ pub const HELD_UP_SHARE_MAX: f64 = 0.05;
 /// Seconds.
 pub const HELD_UP_S_MIN: f64 = 3.0;
 
+/// Most that others may leave waiting in the page cache, of what jobs moved.
+pub const FOREIGN_CACHE_SHARE_MAX: f64 = 0.10;
+
 /// What a file system may write for itself beside what jobs wrote: journal and metadata.
 const WRITE_OVERHEAD_SHARE: f64 = 0.05;
 
 /// The same for each change of a directory or a file's length, bytes. On ext4 with a journal a run of 13,000
 /// changes wrote 250 bytes for each beside the files' own.
 const CHANGE_BYTES: f64 = 2048.0;
+
+/// What such a change may make wait to be written, bytes: a page of a file or a directory and one of its inode.
+const CHANGE_WAITS_BYTES: f64 = 8192.0;
 
 /// Bytes of a block in `ru_inblock`.
 const BLOCK_BYTES: f64 = 512.0;
@@ -138,6 +145,7 @@ fn of_node(
     found.extend(foreign_cpu(&running));
     found.extend(steal(&running));
     found.extend(foreign_traffic(node, &flushed, events));
+    found.extend(foreign_cache(node, &running));
     found.extend(other_devices(node, &flushed));
     found.extend(clock_drift(samples));
     found.extend(held_up(&running));
@@ -261,16 +269,12 @@ fn foreign_traffic(
     // What a job did not come to say is taken as written.
     let cancelled = finished.map(|event| event.cancelled_write_bytes.unwrap_or(0));
     let cancelled = cancelled.sum::<u64>() as f64;
-    let channels = samples.iter().flat_map(|sample| sample.channels.values());
-    let changes = channels
-        .map(|channel| channel.changes.unwrap_or(channel.metadata_operations))
-        .sum::<u64>();
+    let changes = sum(samples, |sample| changes(sample));
     let first = samples.first().and_then(|sample| sample.memory.as_ref());
     let waiting = first.map_or(0, |memory| memory.dirty_bytes + memory.writeback_bytes);
     let reaches_devices = (written_by_jobs - cancelled).max(0.0);
-    let allowed = reaches_devices * (1.0 + WRITE_OVERHEAD_SHARE)
-        + changes as f64 * CHANGE_BYTES
-        + waiting as f64;
+    let allowed =
+        reaches_devices * (1.0 + WRITE_OVERHEAD_SHARE) + changes * CHANGE_BYTES + waiting as f64;
     // A file system on several devices may keep each byte on more than one of them, which nothing here tells.
     let mut records = node.file_systems.values();
     let is_single = records.all(|record| record.members.is_empty());
@@ -295,6 +299,58 @@ fn foreign_traffic(
         ),
         what: Some(what),
         node: None,
+    })
+}
+
+/// What may change a directory or a file's length.
+fn changes(sample: &Sample) -> f64 {
+    let channels = sample.channels.values();
+    let changes = channels.map(|one| one.changes.unwrap_or(one.metadata_operations));
+    changes.sum::<u64>() as f64
+}
+
+/// What came to wait in the page cache and cannot be the jobs': growth beyond what they wrote and storage did not
+/// take. What others wrote while storage took as much, or the jobs removed as much, is not seen: a lower bound.
+fn foreign_cache(node: &NodeRecord, running: &[&Sample]) -> Option<Disturbance> {
+    // Jobs that do not let themselves be seen may have written all of it.
+    let sampled = running.iter().all(|sample| sample.memory.is_some());
+    if !sampled || running.iter().all(|sample| sample.channels.is_empty()) {
+        return None;
+    }
+    let waits = |sample: &Sample| {
+        let memory = sample.memory.as_ref();
+        memory.map_or(0, |one| one.dirty_bytes + one.writeback_bytes) as f64
+    };
+    let jobs = |sample: &&Sample, of: fn(&ChannelSample) -> u64| -> f64 {
+        sample.channels.values().map(of).sum::<u64>() as f64
+    };
+    let beyond = running.windows(2).map(|pair| {
+        let (before, sample) = (pair[0], pair[1]);
+        let grew = (waits(sample) - waits(before)).max(0.0);
+        let wrote = jobs(&sample, |one| one.write_bytes) * (1.0 + WRITE_OVERHEAD_SHARE)
+            + changes(sample) * CHANGE_WAITS_BYTES;
+        let stored = by_storage(sample, Some(node)).map_or(0.0, |(_, written)| written);
+        (grew - (wrote - stored).max(0.0)).max(0.0)
+    });
+    let foreign: f64 = beyond.sum();
+    let moved = sum(running, |sample| jobs(sample, ChannelSample::bytes));
+    let seconds = sum(running, |sample| sample.interval_s);
+    let (mb_per_s, share) = (foreign / 1e6 / seconds, foreign / moved);
+    (moved > 0.0 && seconds > 0.0).then(|| Disturbance {
+        kind: "foreign_page_cache".to_owned(),
+        what: None,
+        node: None,
+        value: mb_per_s,
+        unit: "MB/s".to_owned(),
+        share: Some(share),
+        share_max: Some(FOREIGN_CACHE_SHARE_MAX),
+        exceeded: share > FOREIGN_CACHE_SHARE_MAX && mb_per_s > FOREIGN_TRAFFIC_MB_PER_S_MIN,
+        statement: format!(
+            "other programs left at least {mb_per_s:.1} MB/s waiting in the page cache, {:.1} % of what the jobs \
+             moved ({:.0} % allowed)",
+            share * 100.0,
+            FOREIGN_CACHE_SHARE_MAX * 100.0
+        ),
     })
 }
 
@@ -384,7 +440,7 @@ mod tests {
     }
     use crate::node::FileSystemRecord;
     use crate::run::Time;
-    use crate::sample::{ChannelSample, MemorySample};
+    use crate::sample::MemorySample;
 
     fn node() -> NodeRecord {
         let work = FileSystemRecord {
@@ -469,6 +525,50 @@ mod tests {
         assert!(find(&found, "foreign_cpu").value.abs() < 1e-9, "{found:?}");
         assert!(find(&found, "foreign_device_traffic").value.abs() < 0.1);
         assert_eq!(found.len(), 5);
+    }
+
+    #[test]
+    fn files_that_others_make_and_remove_are_seen_in_the_page_cache() {
+        let of = |others: u64| {
+            let mut busy = samples();
+            for (second, sample) in (0_u64..).zip(&mut busy) {
+                let work = sample.channels.get_mut("work").unwrap();
+                (work.read_bytes, work.write_bytes) = (30_000_000, 50_000_000);
+                let memory = sample.memory.as_mut().unwrap();
+                memory.dirty_bytes = second % 2 * others;
+            }
+            let found = disturbances(&node(), &busy, &events());
+            find(&found, "foreign_page_cache").clone()
+        };
+        assert!(of(0).value.abs() < 1e-9);
+        // Five times in ten seconds, less what the file system may have made wait for itself.
+        let few = of(10_000_000);
+        assert!((few.value - 3.75).abs() < 1e-9 && !few.exceeded, "{few:?}");
+        let many = of(200_000_000);
+        assert!((many.value - 98.75).abs() < 1e-9, "{many:?}");
+        let reason = beyond_limits(&[many]).unwrap();
+        assert!(
+            reason.contains("98.8 MB/s waiting in the page cache, 123.4 % of"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn what_the_jobs_wrote_and_storage_did_not_take_is_theirs() {
+        let mut filling = samples();
+        for (second, sample) in (0_u64..).zip(&mut filling) {
+            let work = sample.channels.get_mut("work").unwrap();
+            work.write_bytes = 150_000_000;
+            sample.memory.as_mut().unwrap().writeback_bytes = second * 100_000_000;
+        }
+        let found = disturbances(&node(), &filling, &events());
+        assert!(find(&found, "foreign_page_cache").value.abs() < 1e-9);
+        // Nobody knows what jobs write that have no counters.
+        for sample in &mut filling {
+            sample.channels.clear();
+        }
+        let found = disturbances(&node(), &filling, &events());
+        assert!(found.iter().all(|one| one.kind != "foreign_page_cache"));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::disturbance::Window;
-use crate::node::{FileSystemRecord, NodeRecord};
+use super::settled::settled;
+use crate::node::NodeRecord;
 use crate::peak::{Moved, sustained, window_s};
 use crate::run::SustainedPeak;
-use crate::sample::{ChannelSample, DeviceSample, Sample};
+use crate::sample::{DeviceSample, Sample};
 
 /// What each node did over time, by name.
-type Nodes = [(String, Vec<Sample>)];
+pub(super) type Nodes = [(String, Vec<Sample>)];
 
 /// Bytes of what a name stands for.
 type Of = dyn Fn(&Sample, &str) -> u64;
@@ -100,110 +101,6 @@ fn devices(
     peaks
 }
 
-/// The highest mean of what storage took and gave: a second in which the page cache took more than it wrote
-/// counts for less, one in which it wrote what it had taken before for more; reads count as far as storage read.
-fn settled(
-    (nodes, records): (&Nodes, &[NodeRecord]),
-    window: Window,
-    window_s: f64,
-) -> Option<f64> {
-    let of_node = |(node, samples): &(String, Vec<Sample>)| {
-        let record = records.iter().find(|record| record.node == *node);
-        let record = record.filter(|record| is_counted(record, samples));
-        settled_of(samples, record, window)
-    };
-    let moved = nodes.iter().map(of_node).collect::<Option<Vec<_>>>()?;
-    sustained(&moved, window_s).map(|peak| peak.per_s)
-}
-
-/// Whether all devices and mounts of a node's files are among what was sampled: some devices have no counters.
-fn is_counted(record: &NodeRecord, samples: &[Sample]) -> bool {
-    let devices = record.own_devices().unwrap_or_default();
-    let mounts = record.served_mounts();
-    let seen = |of: &dyn Fn(&Sample) -> bool| samples.iter().any(of);
-    devices
-        .iter()
-        .all(|name| seen(&|sample| sample.devices.contains_key(*name)))
-        && mounts
-            .iter()
-            .all(|point| seen(&|sample| sample.mounts.contains_key(*point)))
-}
-
-/// What storage of the run's files read and wrote; `None` where that is not what jobs read and wrote and caches did
-/// not serve, as with mirrors and compression, or where it does not tell.
-fn by_storage(sample: &Sample, record: Option<&NodeRecord>) -> Option<(f64, f64)> {
-    let record = record?;
-    let mut systems = record.file_systems.values();
-    let tells = |one: &FileSystemRecord| !one.devices.is_empty() || one.counts_itself;
-    if !systems.all(|one| tells(one) && one.kind != "btrfs") {
-        return None;
-    }
-    let devices = record.own_devices()?.into_iter();
-    let devices = devices.filter_map(|name| sample.devices.get(name));
-    let mounts = record.served_mounts().into_iter();
-    let mounts = mounts.filter_map(|point| sample.mounts.get(point));
-    let moved = devices
-        .map(|one| (one.read_bytes, one.write_bytes))
-        .chain(mounts.map(|one| (one.read_bytes, one.write_bytes)));
-    let (read, written) = moved.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    Some((read as f64, written as f64))
-}
-
-/// What storage moved for the jobs of a node, sample after sample.
-#[derive(Debug, Default)]
-struct Settled {
-    /// Read by storage in the sample before and not served yet: it reads ahead.
-    ahead: f64,
-}
-
-impl Settled {
-    /// What jobs read and wrote, as far as storage read and wrote it: what the page cache serves was not moved, nor
-    /// what came to wait in it. What is removed before it is written waits no more, and was not moved either.
-    fn amount(&mut self, sample: &Sample, record: Option<&NodeRecord>, waits: f64) -> f64 {
-        let sum =
-            |of: fn(&ChannelSample) -> u64| sample.channels.values().map(of).sum::<u64>() as f64;
-        let (served, wrote) = (sum(|one| one.read_bytes), sum(|one| one.write_bytes));
-        let Some((read, written)) = by_storage(sample, record) else {
-            return served + wrote - waits.max(0.0);
-        };
-        let moved = served.min(read + self.ahead);
-        self.ahead = (read + self.ahead - moved).min(read);
-        moved + (wrote - waits).min(written)
-    }
-}
-
-fn settled_of(
-    samples: &[Sample],
-    record: Option<&NodeRecord>,
-    window: Window,
-) -> Option<Vec<Moved>> {
-    let unwritten = |sample: &Sample| {
-        let memory = sample.memory.as_ref()?;
-        Some((memory.dirty_bytes + memory.writeback_bytes) as f64)
-    };
-    let levels = samples
-        .iter()
-        .map(unwritten)
-        .collect::<Option<Vec<f64>>>()?;
-    let before = levels
-        .first()
-        .copied()
-        .into_iter()
-        .chain(levels.iter().copied());
-    let middle = |sample: &Sample| sample.at_s - sample.interval_s / 2.0;
-    let mut settled = Settled::default();
-    let moved = samples
-        .iter()
-        .zip(levels.iter().zip(before))
-        .filter(|(sample, _)| (window.launched_s..=window.ended_s).contains(&middle(sample)))
-        .map(|(sample, (after, before))| Moved {
-            end_s: sample.at_s,
-            interval_s: sample.interval_s,
-            amount: settled.amount(sample, record, after - before) / 1e6,
-        });
-    Some(moved.collect())
-}
-
 /// CPU time of launchers and samplers while jobs ran, seconds, and that of the node where it was most as a share
 /// of one core.
 pub(super) fn launcher(nodes: &Nodes, window: Window) -> Option<(f64, f64)> {
@@ -238,7 +135,8 @@ pub(super) fn read_from_servers(nodes: &[NodeRecord], samples: &Nodes, window: W
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{CpuSample, MountSample};
+    use crate::node::FileSystemRecord;
+    use crate::sample::{ChannelSample, CpuSample, MountSample};
 
     fn one_node(samples: Vec<Sample>) -> Vec<(String, Vec<Sample>)> {
         vec![("n".to_owned(), samples)]
@@ -345,137 +243,6 @@ mod tests {
             sustained_peak(&one_node(samples()), &[], window(0.0, 50.0)),
             None
         );
-    }
-
-    #[test]
-    fn what_the_page_cache_took_was_not_moved_by_storage() {
-        use crate::sample::MemorySample;
-        let mut samples = samples();
-        // 70 s at 30 MB/s, of which 20 MB/s stay in memory and are written in the 140 s after.
-        for (second, sample) in (0u32..).zip(&mut samples) {
-            let unwritten = match second {
-                100..170 => (second - 99) * 20,
-                170..310 => 1400 - (second - 169) * 10,
-                _ => 0,
-            };
-            sample.memory = Some(MemorySample {
-                dirty_bytes: u64::from(unwritten) * 1_000_000,
-                ..MemorySample::default()
-            });
-        }
-        let record = NodeRecord {
-            node: "n".to_owned(),
-            file_systems: [(
-                "work".to_owned(),
-                FileSystemRecord {
-                    devices: vec!["sda".to_owned()],
-                    ..FileSystemRecord::default()
-                },
-            )]
-            .into(),
-            ..NodeRecord::default()
-        };
-        let of = |samples: &[Sample]| {
-            let samples = one_node(samples.to_vec());
-            sustained_peak(&samples, std::slice::from_ref(&record), window(0.0, 300.0)).unwrap()
-        };
-        // All of it removed before the drive has written any.
-        let peak = of(&samples);
-        assert!(peak.settled_mb_per_s.unwrap().abs() < 1e-9);
-        // A drive without counters tells nothing: what falls is not credited, what is written is not held back.
-        let mut blind = samples.clone();
-        for sample in &mut blind {
-            sample.devices.clear();
-        }
-        let peak = of(&blind);
-        assert!((peak.settled_mb_per_s.unwrap() - 10.0).abs() < 1e-9);
-        for (second, sample) in samples.iter_mut().enumerate() {
-            let device = sample.devices.get_mut("sda").unwrap();
-            device.write_bytes = if second < 170 { 10_000_000 } else { 20_000_000 };
-        }
-        let peak = of(&samples);
-        assert!((peak.mb_per_s.unwrap() - 30.0).abs() < 1e-9);
-        // 10 before and during, 10 served and 10 written back after.
-        assert!((peak.settled_mb_per_s.unwrap() - 20.0).abs() < 1e-9);
-        assert_eq!(peak.shared_mb_per_s, Some(0.0));
-        assert!((peak.work_mb_per_s.unwrap() - 30.0).abs() < 1e-9);
-    }
-
-    /// Jobs read 100 bytes a second.
-    #[test]
-    fn what_the_page_cache_served_was_not_read_from_storage() {
-        let record = NodeRecord {
-            file_systems: [(
-                "data".to_owned(),
-                FileSystemRecord {
-                    devices: vec!["sda".to_owned()],
-                    ..FileSystemRecord::default()
-                },
-            )]
-            .into(),
-            ..NodeRecord::default()
-        };
-        let of = |stored: &[u64]| -> Vec<f64> {
-            let mut settled = Settled::default();
-            let amount = |bytes: &u64| {
-                let device = DeviceSample {
-                    read_bytes: *bytes,
-                    ..DeviceSample::default()
-                };
-                let channel = ChannelSample {
-                    read_bytes: 100,
-                    ..ChannelSample::default()
-                };
-                let sample = Sample {
-                    channels: [("input".to_owned(), channel)].into(),
-                    devices: [("sda".to_owned(), device)].into(),
-                    ..Sample::default()
-                };
-                settled.amount(&sample, Some(&record), 0.0)
-            };
-            stored.iter().map(amount).collect()
-        };
-        assert_eq!(of(&[40, 0, 300]), [40.0, 0.0, 100.0]);
-        // Reading ahead serves the sample after, and no later one.
-        assert_eq!(of(&[150, 50, 0]), [100.0, 100.0, 0.0]);
-        assert_eq!(of(&[900, 0, 0]), [100.0, 100.0, 0.0]);
-    }
-
-    /// Input and output on one mount: the server took what jobs wrote, and nothing more.
-    #[test]
-    fn what_a_mount_wrote_counts_once() {
-        let system = FileSystemRecord {
-            mount_point: "/sas".to_owned(),
-            kind: "nfs4".to_owned(),
-            counts_itself: true,
-            ..FileSystemRecord::default()
-        };
-        let record = NodeRecord {
-            file_systems: ["data", "output"]
-                .map(|name| (name.to_owned(), system.clone()))
-                .into(),
-            ..NodeRecord::default()
-        };
-        let mount = MountSample {
-            write_bytes: 100,
-            ..MountSample::default()
-        };
-        let sample = Sample {
-            channels: [(
-                "output".to_owned(),
-                ChannelSample {
-                    write_bytes: 100,
-                    ..ChannelSample::default()
-                },
-            )]
-            .into(),
-            mounts: [("/sas".to_owned(), mount)].into(),
-            ..Sample::default()
-        };
-        let removed = Settled::default().amount(&sample, Some(&record), -200.0);
-        assert!((removed - 100.0).abs() < 1e-9, "{removed}");
-        let unknown = Settled::default().amount(&sample, None, -200.0);
-        assert!((unknown - 100.0).abs() < 1e-9, "{unknown}");
     }
 
     #[test]
