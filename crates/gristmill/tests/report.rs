@@ -408,6 +408,94 @@ fn a_user_called_as_records_call_things_does_not_break_them() {
     assert_eq!(shown.stdout, gristmill(&["report", &old()]).stdout);
 }
 
+/// A copy of the old run on a host of this name, with a mount of this source, audited and with a page.
+fn on(folder: &Path, host: &str, source: &str) -> String {
+    let run = PathBuf::from(audited(folder, &format!("on-{host}-{source}"), 128));
+    let read = |name: &str| fs::read_to_string(run.join(name)).unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(&read("run.json")).unwrap();
+    plan["node"] = host.into();
+    plan["nodes"] = serde_json::json!([host]);
+    fs::write(run.join("run.json"), plan.to_string()).unwrap();
+    let system = serde_json::json!({"mount_point": "/mnt/x", "kind": "9p", "source": source});
+    let node =
+        serde_json::json!({"node": host, "file_systems": {"data": &system, "work": &system}});
+    fs::create_dir(run.join("nodes")).unwrap();
+    fs::write(run.join(format!("nodes/{host}.json")), node.to_string()).unwrap();
+    let sample = serde_json::json!({
+        "unix_s": 1.0, "at_s": 1.0, "interval_s": 1.0, "running": 1,
+        "channels": {"input": {"read_bytes": 7, "write_bytes": 0, "metadata_operations": 1, "blocked_s": 0.5,
+            "latency_us": []}},
+    });
+    fs::write(
+        run.join(format!("nodes/{host}.jsonl")),
+        format!("{sample}\n"),
+    )
+    .unwrap();
+    let audit = read("audits/host1.json").replace("\"host1\"", &format!("{host:?}"));
+    fs::remove_file(run.join("audits/host1.json")).unwrap();
+    fs::write(run.join(format!("audits/{host}.json")), audit).unwrap();
+    let run = run.display().to_string();
+    gristmill(&["report", &run, "--html", &format!("{run}/report.html")]);
+    run
+}
+
+#[test]
+fn a_host_or_a_source_called_as_records_call_things_does_not_break_them() {
+    for (host, source) in [
+        ("input", "work"),
+        ("sas", "data"),
+        ("vm", "work"),
+        ("reads", "initialization"),
+        ("zeus", "pool"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let run = on(directory.path(), host, source);
+        let bundle = directory.path().join("a.tar.gz").display().to_string();
+        let packed = gristmill(&["report", &run, "--bundle", &bundle, "--anonymise"]);
+        let told = text(&packed.stderr);
+        assert_eq!(packed.status.code(), Some(0), "{told}");
+        let is_kept = host != "zeus";
+        for name in [host, source] {
+            let kept = format!("the name {name} is replaced only where a field");
+            assert_eq!(told.contains(&kept), is_kept, "{told}");
+        }
+        assert_eq!(told.contains("left out report.html: "), is_kept, "{told}");
+        let mut unpack = Command::new("tar");
+        unpack.args(["xzf", &bundle]).current_dir(directory.path());
+        assert!(unpack.status().unwrap().success());
+        let without = directory.path().join("large-sorts-20261121T114425Z-16817");
+        let without = without.display().to_string();
+        assert!(Path::new(&without).join("jobs/sort_1/program.sas").exists());
+        assert!(Path::new(&without).join("nodes/host1.jsonl").exists());
+        let node = fs::read_to_string(format!("{without}/nodes/host1.json")).unwrap();
+        assert!(
+            node.contains("\"source1\"") && node.contains("\"node\":\"host1\""),
+            "{node}"
+        );
+        let figures = |run: &str| {
+            let mut all = json(&gristmill(&["report", "--json", run]));
+            let jobs = all["jobs"].as_array_mut().unwrap();
+            assert!(
+                jobs.iter()
+                    .all(|job| job["node"] == *host || job["node"] == "host1")
+            );
+            for job in jobs {
+                job["node"] = "".into();
+            }
+            [&all["jobs"], &all["aggregate"], &all["channels"]].map(Clone::clone)
+        };
+        assert_eq!(figures(&without), figures(&run));
+        let shown = text(&gristmill(&["report", "--json", &without]).stdout);
+        for own in ["VM-105", "NFS-101", "Swap little", "read ahead"] {
+            assert!(shown.contains(own), "{own}");
+        }
+        let logs = json(&gristmill(&["logs", "--json", &format!("{without}/jobs")]));
+        let logs = logs["logs"].as_array().unwrap();
+        assert_eq!(logs.len(), 2);
+        assert!(logs.iter().all(|log| log["complete"] == true), "{logs:?}");
+    }
+}
+
 #[test]
 fn a_mark_before_anything_happened_has_its_time() {
     let copies = tempfile::tempdir().unwrap();

@@ -2,6 +2,7 @@
 
 mod names;
 mod replace;
+mod words;
 
 use std::fs::{self, File};
 use std::io;
@@ -21,7 +22,8 @@ pub struct Packed {
     pub files: usize,
     /// What was replaced, by what, and how often.
     pub replaced: Vec<(String, String, usize)>,
-    /// Files left out because they are no text, so that names in them could not be replaced.
+    /// Files left out because names in them could not be replaced: what is no text, and pages if a name is also a
+    /// word of theirs.
     pub left_out: Vec<PathBuf>,
 }
 
@@ -52,19 +54,16 @@ pub fn pack(
     let mut archive = tar::Builder::new(GzEncoder::new(out, Compression::default()));
     for path in all {
         let mut bytes = fs::read(&path).map_err(failed("read", &path))?;
-        let inside = path
-            .strip_prefix(root)
-            .unwrap_or(&path)
-            .display()
-            .to_string();
-        let mut target = format!("{name}/{inside}");
+        let inside = path.strip_prefix(root).unwrap_or(&path);
+        let mut target = format!("{name}/{}", inside.display());
         if let Some(replacements) = replacements {
-            let Ok(text) = String::from_utf8(bytes) else {
-                packed.left_out.push(PathBuf::from(inside));
+            let Some(without) = replacements.file(inside, bytes, &mut counts) else {
+                packed.left_out.push(inside.to_owned());
                 continue;
             };
-            bytes = replacements.apply(&text, &mut counts).into_bytes();
-            target = replacements.apply(&target, &mut counts);
+            bytes = without;
+            let folder = replacements.apply(&name, &mut counts);
+            target = format!("{folder}/{}", replacements.place(inside, &mut counts));
         }
         let mut header = tar::Header::new_gnu();
         header.set_size(bytes.len() as u64);

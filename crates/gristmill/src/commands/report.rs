@@ -269,12 +269,21 @@ fn send(args: &ReportArgs, bundle: &Path) -> Result<Exit> {
         ui::say(&format!("replaced {what} by {by}, {count} times"));
     }
     for path in &packed.left_out {
-        ui::say(&format!(
-            "left out {}: no text, names in it cannot be replaced",
-            path.display()
-        ));
+        let is_page = path.extension().is_some_and(|ending| ending == "html");
+        let why = if is_page {
+            "a name is also a word of the page; make it anew with report --html"
+        } else {
+            "no text, names in it cannot be replaced"
+        };
+        ui::say(&format!("left out {}: {why}", path.display()));
     }
     if let Some(replacements) = &replacements {
+        for name in replacements.in_fields() {
+            ui::say(&format!(
+                "the name {name} is replaced only where a field of a record names a host or what is mounted: records, \
+                 logs and programs have the same word"
+            ));
+        }
         for user in replacements.kept() {
             ui::say(&format!(
                 "the user's name {user} is not replaced: the records of a run have the same word"

@@ -1,20 +1,37 @@
 //! Names replaced by others, the same everywhere in a run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::names::Names;
+use super::words::{self, Words};
 use crate::run::{Error, RunDirectory};
 
-/// Names that are replaced, longest first.
+/// Fields of records that hold names of nodes, or what a file system is mounted from.
+const NAMING: [&str; 4] = ["node", "nodes", "same_host_as", "source"];
+
+/// Folders whose files are called as nodes are.
+const BY_NODE: [&str; 3] = ["nodes", "audits", "events"];
+
+/// A form of a name, as texts, pages or records have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Form {
+    /// The form.
+    text: String,
+    /// What stands for it.
+    by: String,
+}
+
+/// Names that are replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Replacements {
-    /// Name and what stands for it, in every form in which files have it.
-    names: Vec<(String, String)>,
-    /// Users whose names are not replaced, since records of the run have the same words.
+    /// Those that are replaced wherever they stand, longest first.
+    names: Vec<Form>,
+    /// Hosts and sources that are words of the records, too: replaced where a field names them.
+    in_fields: BTreeMap<String, String>,
+    /// Users whose names are not replaced, since they are words of the records, too.
     kept: Vec<String>,
 }
 
@@ -23,7 +40,7 @@ impl Replacements {
     /// homes there, and those given.
     pub fn of(directory: &RunDirectory, users: &[String]) -> Result<Self, Error> {
         let names = Names::of(directory)?;
-        let words = words(directory.path());
+        let words = Words::of(directory.path(), &names.hosts);
         let mut all = Aliases::default();
         for host in &names.hosts {
             all.host(host);
@@ -34,10 +51,13 @@ impl Replacements {
         for boot in &names.boots {
             all.add("boot", boot);
         }
+        let (in_fields, replaced): (BTreeMap<_, _>, _) =
+            all.names.into_iter().partition(|(name, _)| words.has(name));
+        all.names = replaced;
         let (kept, users): (BTreeSet<_>, BTreeSet<_>) = users
             .iter()
             .chain(&names.users)
-            .partition(|user| words.contains(*user));
+            .partition(|user| words.has(user));
         for user in users {
             all.add("user", user);
         }
@@ -54,6 +74,7 @@ impl Replacements {
         }
         let kept = kept.into_iter().filter(|user| is_telling(user));
         Ok(Self {
+            in_fields,
             kept: kept.cloned().collect(),
             ..Self::new(all.names)
         })
@@ -61,19 +82,29 @@ impl Replacements {
 
     fn new(names: impl IntoIterator<Item = (String, String)>) -> Self {
         let forms = |(name, by): (String, String)| {
-            forms(&name).into_iter().map(move |form| (form, by.clone()))
+            let forms = forms(&name).into_iter();
+            forms.map(move |text| Form {
+                text,
+                by: by.clone(),
+            })
         };
-        let mut names: Vec<(String, String)> = names.into_iter().flat_map(forms).collect();
-        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        let mut names: Vec<Form> = names.into_iter().flat_map(forms).collect();
+        names.sort_by_key(|name| std::cmp::Reverse(name.text.len()));
         Self {
             names,
-            kept: Vec::new(),
+            ..Self::default()
         }
     }
 
     /// Users whose names are not replaced, since records of the run have the same words.
     pub fn kept(&self) -> &[String] {
         &self.kept
+    }
+
+    /// Hosts and sources that are replaced only where a field of a record names them, since records and logs have the
+    /// same words.
+    pub fn in_fields(&self) -> impl Iterator<Item = &str> {
+        self.in_fields.keys().map(String::as_str)
     }
 
     /// As many counters as names.
@@ -87,15 +118,51 @@ impl Replacements {
             .iter()
             .zip(counts)
             .filter(|(_, count)| **count > 0)
-            .map(|((name, by), count)| (name.clone(), by.clone(), *count))
+            .map(|(name, count)| (name.text.clone(), name.by.clone(), *count))
             .collect()
+    }
+
+    /// A file of a run, by its place in it, without names; `None` if it is no text, or a page with names that cannot
+    /// be told from its words.
+    pub(super) fn file(
+        &self,
+        inside: &Path,
+        bytes: Vec<u8>,
+        counts: &mut [usize],
+    ) -> Option<Vec<u8>> {
+        let text = String::from_utf8(bytes).ok()?;
+        let ending = inside.extension().and_then(|one| one.to_str());
+        if ending == Some("html") && !self.in_fields.is_empty() {
+            return None;
+        }
+        let text = self.apply(&text, counts);
+        if self.in_fields.is_empty() || !matches!(ending, Some("json" | "jsonl")) {
+            return Some(text.into_bytes());
+        }
+        let by = |value: &str| self.in_fields.get(value).cloned();
+        Some(words::fields(&text, &NAMING, by).into_bytes())
+    }
+
+    /// The place of a file, without names.
+    pub(super) fn place(&self, inside: &Path, counts: &mut [usize]) -> String {
+        let stem = inside.file_stem().and_then(|one| one.to_str());
+        let of_node = inside.parent().and_then(Path::to_str);
+        let stem = stem.filter(|_| of_node.is_some_and(|folder| BY_NODE.contains(&folder)));
+        let by = stem.and_then(|stem| self.in_fields.get(stem));
+        match (by, inside.extension()) {
+            (Some(by), Some(ending)) => {
+                let name = format!("{by}.{}", ending.display());
+                inside.with_file_name(name).display().to_string()
+            }
+            _ => self.apply(&inside.display().to_string(), counts),
+        }
     }
 
     /// A text with the names replaced, in capitals or not, and how often each was.
     pub(super) fn apply(&self, text: &str, counts: &mut [usize]) -> String {
         let mut begins = [false; 256];
-        for (name, _) in &self.names {
-            let first = name.as_bytes()[0];
+        for name in &self.names {
+            let first = name.text.as_bytes()[0];
             begins[usize::from(first.to_ascii_lowercase())] = true;
             begins[usize::from(first.to_ascii_uppercase())] = true;
         }
@@ -107,13 +174,13 @@ impl Replacements {
                 .then(|| {
                     self.names
                         .iter()
-                        .position(|(name, _)| is_at(name, rest, before))
+                        .position(|name| is_at(&name.text, rest, before))
                 })
                 .flatten();
             let (taken, put) = match found {
                 Some(at) => {
                     counts[at] += 1;
-                    (self.names[at].0.len(), &*self.names[at].1)
+                    (self.names[at].text.len(), &*self.names[at].by)
                 }
                 None => (first.len_utf8(), &rest[..first.len_utf8()]),
             };
@@ -215,37 +282,6 @@ fn is_at(name: &str, rest: &str, before: Option<char>) -> bool {
 fn continues(beside: Option<char>, edge: Option<char>) -> bool {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     beside.is_some_and(is_word) && edge.is_some_and(is_word)
-}
-
-/// Words by which the records of a run name what they hold: replacing them would make it unreadable. Files that
-/// cannot be read here fail when they are packed.
-fn words(root: &Path) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    for path in super::files(root).unwrap_or_default() {
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let text = match path.extension().and_then(|one| one.to_str()) {
-            Some("json") => &*text,
-            Some("jsonl") => text.lines().next().unwrap_or_default(),
-            _ => continue,
-        };
-        if let Ok(value) = serde_json::from_str(text) {
-            keys(&value, &mut words);
-        }
-    }
-    words
-}
-
-fn keys(value: &Value, out: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                out.insert(name.clone());
-                keys(value, out);
-            }
-        }
-        Value::Array(values) => values.iter().for_each(|value| keys(value, out)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]
