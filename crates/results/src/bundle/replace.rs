@@ -20,6 +20,8 @@ const BY_NODE: [&str; 3] = ["nodes", "audits", "events"];
 struct Form {
     /// The form.
     text: String,
+    /// The name.
+    name: String,
     /// What stands for it.
     by: String,
 }
@@ -85,6 +87,7 @@ impl Replacements {
             let forms = forms(&name).into_iter();
             forms.map(move |text| Form {
                 text,
+                name: name.clone(),
                 by: by.clone(),
             })
         };
@@ -112,14 +115,17 @@ impl Replacements {
         vec![0; self.names.len()]
     }
 
-    /// Names that were replaced, by what, and how often.
+    /// Names that were replaced, by what, and how often in all their forms, longest first.
     pub(super) fn told(&self, counts: &[usize]) -> Vec<(String, String, usize)> {
-        self.names
-            .iter()
-            .zip(counts)
-            .filter(|(_, count)| **count > 0)
-            .map(|(name, count)| (name.text.clone(), name.by.clone(), *count))
-            .collect()
+        let mut told: Vec<(String, String, usize)> = Vec::new();
+        for (form, count) in self.names.iter().zip(counts).filter(|one| *one.1 > 0) {
+            match told.iter_mut().find(|one| one.0 == form.name) {
+                Some(known) => known.2 += count,
+                None => told.push((form.name.clone(), form.by.clone(), *count)),
+            }
+        }
+        told.sort_by_key(|one| std::cmp::Reverse(one.0.len()));
+        told
     }
 
     /// A file of a run, by its place in it, without names; `None` if it is no text, or a page with names that cannot
@@ -312,6 +318,22 @@ mod tests {
         assert_eq!(
             replaced("annual ann nas01:/e \"nas01\""),
             "annual user1 host1:/e \"host1\""
+        );
+    }
+
+    #[test]
+    fn a_name_is_told_once_whatever_its_forms() {
+        let names = [("/mnt/nas", "/path1"), ("nas01", "host1")];
+        let all = Replacements::new(names.map(|(name, by)| (name.to_owned(), by.to_owned())));
+        let mut counts = all.counts();
+        all.apply(
+            "nas01:/mnt/nas &#x2f;mnt&#x2f;nas NAS01 /mnt/nas",
+            &mut counts,
+        );
+        let told = |name: &str, by: &str, count| (name.to_owned(), by.to_owned(), count);
+        assert_eq!(
+            all.told(&counts),
+            [told("/mnt/nas", "/path1", 3), told("nas01", "host1", 2)]
         );
     }
 
