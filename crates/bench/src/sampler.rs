@@ -192,6 +192,26 @@ fn write(mut file: &File, lines: &Receiver<Vec<u8>>) -> io::Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
+/// Options of mounts that tell addresses and users, of which settings are independent.
+const TELLING_OPTIONS: [&str; 8] = [
+    "addr=",
+    "clientaddr=",
+    "domain=",
+    "mountaddr=",
+    "name=",
+    "secret=",
+    "user=",
+    "username=",
+];
+
+/// Neither telling nor a path: layers of an overlay are others in every container.
+fn is_setting(option: &str) -> bool {
+    let telling = TELLING_OPTIONS
+        .iter()
+        .any(|telling| option.starts_with(telling));
+    !telling && !option.contains('/')
+}
+
 /// What a node is, as far as its samples need it to be understood.
 pub fn describe(node: &str, directories: &[(&str, &Path)], observed: Vec<String>) -> NodeRecord {
     let mut record = NodeRecord {
@@ -217,6 +237,11 @@ pub fn describe(node: &str, directories: &[(&str, &Path)], observed: Vec<String>
             mount_point: mount.point.display().to_string(),
             kind: mount.kind,
             source: mount.source,
+            options: mount
+                .options
+                .into_iter()
+                .filter(|option| is_setting(option))
+                .collect(),
             ..FileSystemRecord::default()
         };
         match physical {
@@ -286,6 +311,21 @@ mod tests {
     }
 
     #[test]
+    fn options_of_mounts_tell_no_addresses_users_or_paths() {
+        let options = [
+            "rw",
+            "vers=4.2",
+            "rsize=1048576",
+            "addr=10.0.0.1",
+            "clientaddr=10.0.0.2",
+            "username=ann",
+            "lowerdir=/var/x",
+        ];
+        let kept: Vec<&str> = options.into_iter().filter(|one| is_setting(one)).collect();
+        assert_eq!(kept, ["rw", "vers=4.2", "rsize=1048576"]);
+    }
+
+    #[test]
     fn a_node_tells_its_file_systems() {
         let directory = tempfile::tempdir().unwrap();
         let nowhere = directory.path().join("none");
@@ -293,6 +333,8 @@ mod tests {
         let node = describe("n", &named, Vec::new());
         let data = &node.file_systems["data"];
         assert!(!data.kind.is_empty() && !data.mount_point.is_empty());
+        let access = |option: &String| option == "rw" || option == "ro";
+        assert!(data.options.iter().any(access), "{data}");
         assert!(
             node.not_measured
                 .iter()

@@ -148,7 +148,7 @@ fn of_steps(directory: &RunDirectory, plan: &RunPlan, events: &[Event]) -> Resul
 }
 
 /// What the nodes of a run are, in order; those that left no record are missing.
-fn nodes(directory: &RunDirectory, plan: &RunPlan) -> Result<Vec<NodeRecord>, Error> {
+pub fn nodes(directory: &RunDirectory, plan: &RunPlan) -> Result<Vec<NodeRecord>, Error> {
     let first = std::slice::from_ref(&plan.node);
     let names = if plan.nodes.is_empty() {
         first

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::growth::{Growth, growth, unlike};
+use crate::growth::{Growth, follows_from_nodes, growth, unlike};
 use crate::statistics::ratio::{Finding, Ratio, ratio};
 use crate::subject::{Figures, Subject};
 use crate::table::Unit;
@@ -345,18 +345,7 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers])
                 .to_owned(),
         );
     }
-    let within = sides.iter().filter(|side| {
-        let first = side.runs.first().map(|run| &run.configuration);
-        side.runs
-            .iter()
-            .any(|run| Some(&run.configuration) != first)
-    });
-    found.extend(within.map(|side| {
-        format!(
-            "the runs of {} are not of one configuration: they are no repeats",
-            side.label
-        )
-    }));
+    found.extend(sides.iter().filter_map(no_repeats));
     for side in sides {
         let cautions = side.runs.iter().flat_map(|run| &run.cautions);
         found.extend(cautions.map(|caution| format!("{}: {caution}", side.label)));
@@ -366,24 +355,41 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers])
     found
 }
 
-/// What follows from the number of nodes.
-const OF_NODES: [&str; 3] = ["batches side by side", "copies", "cores"];
+/// Why runs of a side are no repeats of each other.
+fn no_repeats(side: &Side) -> Option<String> {
+    let (first, others) = side.runs.split_first()?;
+    let names = others.iter().flat_map(|other| differing(first, other));
+    let names: BTreeSet<&str> = names.collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the runs of {} are not of one configuration: they are no repeats, since they differ in {}",
+            side.label,
+            Vec::from_iter(names).join(", ")
+        )
+    })
+}
+
+/// What two runs were set to differently, by name.
+fn differing<'a>(one: &'a Subject, other: &'a Subject) -> Vec<&'a str> {
+    let of = |run: &'a Subject| run.configuration.keys();
+    let names: BTreeSet<&String> = of(one).chain(of(other)).collect();
+    let differs = |name: &&String| one.configuration.get(*name) != other.configuration.get(*name);
+    names
+        .into_iter()
+        .filter(differs)
+        .map(String::as_str)
+        .collect()
+}
 
 fn settings(label: &str, base: &Subject, other: &Subject, same_nodes: bool) -> Vec<String> {
-    let names: BTreeSet<&String> = base
-        .configuration
-        .keys()
-        .chain(other.configuration.keys())
-        .collect();
-    let value = |of: &Subject, name: &String| {
+    let value = |of: &Subject, name: &str| {
         let value = of.configuration.get(name).filter(|value| !value.is_empty());
         value.cloned().unwrap_or_else(|| "not set".to_owned())
     };
     let grown = base.nodes != other.nodes;
-    let mut changed: Vec<String> = names
+    let mut changed: Vec<String> = differing(base, other)
         .into_iter()
-        .filter(|name| !(grown && OF_NODES.contains(&name.as_str())))
-        .filter(|name| base.configuration.get(*name) != other.configuration.get(*name))
+        .filter(|name| !(grown && follows_from_nodes(name)))
         .map(|name| {
             format!(
                 "{label}: {name} {}, first side: {}",

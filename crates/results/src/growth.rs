@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::run::JobResult;
 use crate::statistics::summarize;
-use crate::subject::Subject;
+use crate::subject::{ON_OTHERS, Subject};
 use crate::thresholds::{Measure, Thresholds};
 
 /// Throughput follows the ideal line as long as it is this share of it.
@@ -71,6 +71,11 @@ impl Point {
 
 /// What follows from the number of nodes; and which of them began.
 const OF_NODES: [&str; 4] = ["batches side by side", "copies", "cores", "node"];
+
+/// Whether this of a run's configuration follows from the number of its nodes.
+pub(crate) fn follows_from_nodes(name: &str) -> bool {
+    OF_NODES.contains(&name) || name.ends_with(ON_OTHERS)
+}
 
 /// What these runs show; `None` unless they are of one suite at one scale and of one configuration, on at least two
 /// numbers of nodes.
@@ -146,8 +151,7 @@ fn apart(runs: &[Subject]) -> Vec<&str> {
         .collect();
     let of_configuration = names.into_iter().filter(|name| {
         let value = |run: &Subject| run.configuration.get(*name).cloned();
-        let follows = OF_NODES.contains(name);
-        !follows && others.iter().any(|run| value(run) != value(first))
+        !follows_from_nodes(name) && others.iter().any(|run| value(run) != value(first))
     });
     found.extend(of_configuration);
     found

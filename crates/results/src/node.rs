@@ -1,6 +1,7 @@
 //! What a node of a run is: `nodes/<node>.json`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,9 @@ pub struct FileSystemRecord {
     /// then those below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<String>,
+    /// Options of the mount, without addresses, users and paths; empty in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// Those of them that it is on where they are several (btrfs); absent where it is on the first alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
@@ -70,6 +74,20 @@ pub enum PhysicalReads {
     Processes,
     /// What mounts that count for themselves (NFS, CIFS) read from their servers.
     Mounts,
+}
+
+impl fmt::Display for FileSystemRecord {
+    /// Kind, what is mounted where, devices and options.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} at {}", self.kind, self.source, self.mount_point)?;
+        if !self.devices.is_empty() {
+            write!(f, " on {}", self.devices.join(" over "))?;
+        }
+        if !self.options.is_empty() {
+            write!(f, " ({})", self.options.join(","))?;
+        }
+        Ok(())
+    }
 }
 
 impl FileSystemRecord {

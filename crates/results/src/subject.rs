@@ -2,10 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::units::Bytes;
+
 use crate::audit::NodeAudit;
+use crate::node::NodeRecord;
 use crate::run::{ChannelResult, JobResult, RunPlan, RunResult};
 use crate::statistics::summarize;
 use crate::verdict::machines;
+
+/// What settings of nodes after the first end with, where they differ from the first's.
+pub const ON_OTHERS: &str = " of other nodes";
 
 /// A run, or a reference run from a paper.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -219,6 +225,39 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// The same, with the kernel and the file systems of its nodes in its configuration: the first node's, and those
+    /// that others have otherwise.
+    #[must_use]
+    pub fn on_nodes(mut self, nodes: &[NodeRecord]) -> Self {
+        let Some((first, others)) = nodes.split_first() else {
+            return self;
+        };
+        let of = settings(first);
+        let mut differing: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (name, value) in others.iter().flat_map(settings) {
+            if of.get(&name) != Some(&value) {
+                differing.entry(name).or_default().insert(value);
+            }
+        }
+        let differing = differing.into_iter().map(|(name, values)| {
+            let values: Vec<String> = values.into_iter().collect();
+            (format!("{name}{ON_OTHERS}"), values.join("; "))
+        });
+        self.configuration.extend(of.into_iter().chain(differing));
+        self
+    }
+}
+
+/// A node's kernel and file systems, as far as they are recorded.
+fn settings(node: &NodeRecord) -> BTreeMap<String, String> {
+    let kernel = Some(("kernel".to_owned(), node.kernel.clone()));
+    let systems = node.file_systems.iter();
+    let systems = systems.map(|(name, system)| (format!("{name} file system"), system.to_string()));
+    let kernel = kernel.filter(|(_, release)| !release.is_empty());
+    systems.chain(kernel).collect()
+}
+
 /// What was disturbed, failed or unproven.
 fn cautions(plan: &RunPlan, result: &RunResult) -> Vec<String> {
     let count = |which: fn(&JobResult) -> bool| result.jobs.iter().filter(|job| which(job)).count();
@@ -289,6 +328,8 @@ fn title(plan: &RunPlan) -> String {
 fn configuration(plan: &RunPlan) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = BTreeMap::new();
     let mut put = |name: &str, value: String| all.insert(name.to_owned(), value);
+    put("program", plan.program.clone());
+    put("memory", Bytes(plan.memory_bytes).to_string());
     put("suite", plan.suite.clone());
     put("scale", plan.scale.to_string());
     put("time scale", plan.time_scale.to_string());

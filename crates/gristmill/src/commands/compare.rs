@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use results::assemble::assemble;
+use results::assemble::{self, assemble};
 use results::compare::{Comparison, Side, compare};
 use results::reference;
 use results::run::RunDirectory;
@@ -135,9 +135,10 @@ fn subject(path: &Path) -> Result<Subject> {
     let explain = || format!("failed to read the run {}", path.display());
     let plan = directory.plan().with_context(explain)?;
     let result = assemble(&directory).with_context(explain)?;
+    let nodes = assemble::nodes(&directory, &plan).with_context(explain)?;
     Ok(Subject {
         audits: directory.audits().with_context(explain)?,
-        ..Subject::of_run(&plan, &result)
+        ..Subject::of_run(&plan, &result).on_nodes(&nodes)
     })
 }
 

@@ -1,6 +1,7 @@
 //! Comparisons of papers with themselves, and of runs with repeats.
 
 use super::*;
+use crate::node::{FileSystemRecord, NodeRecord};
 use crate::reference;
 use crate::run::JobResult;
 
@@ -181,6 +182,46 @@ fn batches_that_were_cut_short_are_left_out() {
     first.runs[0].jobs[1].exit = None;
     let found = compare(&[cut, first]);
     assert_eq!(find(&found.jobs, "x").values, [Some(50.0), Some(90.0)]);
+}
+
+/// The same job at the same pace on other storage is no repeat.
+#[test]
+fn kernels_and_file_systems_are_of_the_configuration() {
+    let on = |kernel: &str, kind: &str, options: &[&str], others: &str| {
+        let system = FileSystemRecord {
+            mount_point: "/sas".to_owned(),
+            kind: kind.to_owned(),
+            source: "/dev/sda1".to_owned(),
+            devices: vec!["sda".to_owned()],
+            options: options.iter().map(|one| (*one).to_owned()).collect(),
+            ..FileSystemRecord::default()
+        };
+        let node = NodeRecord {
+            kernel: kernel.to_owned(),
+            file_systems: [("data".to_owned(), system)].into(),
+            ..NodeRecord::default()
+        };
+        let other = NodeRecord {
+            kernel: others.to_owned(),
+            ..node.clone()
+        };
+        run("r", &[("x", 10.0)]).on_nodes(&[node, other])
+    };
+    let of = |label: &str, runs: &[&Subject]| Side {
+        label: label.to_owned(),
+        runs: runs.iter().map(|run| (*run).clone()).collect(),
+    };
+    let base = on("6.1", "xfs", &["rw", "noatime"], "6.1");
+    let same = compare(&[of("a", &[&base]), of("b", &[&base])]);
+    assert!(same.differences[0].contains("of the same configuration"));
+    let other = on("6.12", "xfs", &["rw"], "6.12");
+    let mixed = on("6.1", "ext4", &["rw", "noatime"], "5.14");
+    let found = compare(&[
+        of("a", &[&base, &mixed]),
+        of("b", &[&other]),
+        of("c", &[&mixed]),
+    ]);
+    insta::assert_snapshot!(found.differences.join("\n"));
 }
 
 #[test]
