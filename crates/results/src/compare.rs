@@ -88,11 +88,12 @@ pub struct Compared {
 /// Compares sides with the first.
 pub fn compare(sides: &[Side]) -> Comparison {
     let all: Vec<Vec<Repeat>> = sides.iter().map(repeats).collect();
-    let jobs = jobs(sides, &all);
-    let aggregate = aggregate(&all);
+    let alike = of_one_suite(sides);
+    let jobs = jobs(sides, &all, &alike);
+    let aggregate = aggregate(&all, &alike);
     let findings = audits::differing(sides);
     let runs: Vec<Subject> = sides.iter().flat_map(|side| side.runs.clone()).collect();
-    let mut differences = differences(sides, &all, &findings);
+    let mut differences = differences(sides, &all, &alike, &findings);
     differences.extend(cautions(sides, &all));
     differences.extend(unlike(&runs));
     let mut comparison = Comparison {
@@ -113,6 +114,16 @@ pub fn compare(sides: &[Side]) -> Comparison {
     comparison
 }
 
+/// Sides whose runs are all of the suite of the first side: jobs of others may have the same names, and are others.
+fn of_one_suite(sides: &[Side]) -> Vec<bool> {
+    let base = sides.iter().find_map(|side| side.runs.first());
+    let same = |run: &Subject| base.is_some_and(|base| run.suite == base.suite);
+    sides
+        .iter()
+        .map(|side| side.runs.iter().all(same))
+        .collect()
+}
+
 fn side_shown(side: &Side, repeats: &[Repeat]) -> SideShown {
     let first = side.runs.first();
     SideShown {
@@ -124,7 +135,7 @@ fn side_shown(side: &Side, repeats: &[Repeat]) -> SideShown {
 }
 
 /// Jobs in the order of the first side, then those that others have beside.
-fn jobs(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<Compared> {
+fn jobs(sides: &[Side], all: &[Vec<Repeat>], alike: &[bool]) -> Vec<Compared> {
     let jobs = sides
         .iter()
         .flat_map(|side| &side.runs)
@@ -154,7 +165,8 @@ fn jobs(sides: &[Side], all: &[Vec<Repeat>]) -> Vec<Compared> {
                 *rough && figures.iter().any(|real_s| *real_s < PAPER_REAL_S_MIN)
             };
             let skip = figures.iter().zip(&rough).any(too_short);
-            compared(name, Unit::Seconds, Some(true), &figures, |_| !skip)
+            let comparable = |side: usize| !skip && alike[side];
+            compared(name, Unit::Seconds, Some(true), &figures, comparable)
         })
         .collect()
 }
@@ -244,15 +256,16 @@ const FIGURES: [Figure; 11] = [
 /// What figures that grow with the number of jobs begin with: they compare only over the same jobs.
 const SUM: &str = "Sum of";
 
-fn aggregate(all: &[Vec<Repeat>]) -> Vec<Compared> {
-    let common = common(all);
+fn aggregate(all: &[Vec<Repeat>], alike: &[bool]) -> Vec<Compared> {
+    let compared_sides = of_sides(all, alike);
+    let common = common(&compared_sides);
     let of = |figure: &dyn Fn(&Repeat) -> Option<f64>| -> Vec<Vec<f64>> {
         all.iter()
             .map(|repeats| repeats.iter().filter_map(figure).collect())
             .collect()
     };
     let mut rows = Vec::new();
-    if differ_in_jobs(all) && !common.is_empty() {
+    if differ_in_jobs(&compared_sides) && !common.is_empty() {
         let sum = |one: &Repeat| -> Option<f64> {
             common
                 .iter()
@@ -265,44 +278,62 @@ fn aggregate(all: &[Vec<Repeat>]) -> Vec<Compared> {
             Unit::Seconds,
             Some(true),
             &of(&sum),
-            |_| true,
+            |side| alike[side],
         ));
     }
     let one_load: Vec<bool> = all.iter().map(|side| of_one_load(&all[0], side)).collect();
     for (name, unit, better, figure) in FIGURES {
         let figures = of(&|one: &Repeat| figure(&one.figures));
         if figures.iter().any(|values| !values.is_empty()) {
-            let comparable = |side: usize| !name.starts_with(SUM) || one_load[side];
+            let comparable =
+                |side: usize| alike[side] && (!name.starts_with(SUM) || one_load[side]);
             rows.push(compared(name, unit, better, &figures, comparable));
         }
     }
     rows
 }
 
+/// Sides that are compared at all.
+fn of_sides<'a>(all: &'a [Vec<Repeat>], alike: &[bool]) -> Vec<&'a Vec<Repeat>> {
+    let sides = all.iter().zip(alike);
+    sides
+        .filter_map(|(side, alike)| alike.then_some(side))
+        .collect()
+}
+
 /// Jobs that every repeat of every side has.
-fn common(all: &[Vec<Repeat>]) -> BTreeSet<&str> {
+fn common<'a>(all: &[&'a Vec<Repeat>]) -> BTreeSet<&'a str> {
     let names = |one: &Repeat| one.real_s.keys().cloned().collect::<BTreeSet<String>>();
-    let mut sets = all.iter().flatten().map(names);
+    let mut sets = all.iter().copied().flatten().map(names);
     let Some(first) = sets.next() else {
         return BTreeSet::new();
     };
     let common = sets.fold(first, |common, names| &common & &names);
-    let every = all.iter().flatten().flat_map(|one| one.real_s.keys());
+    let every = all
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|one| one.real_s.keys());
     every
         .filter(|name| common.contains(*name))
         .map(String::as_str)
         .collect()
 }
 
-fn differ_in_jobs(all: &[Vec<Repeat>]) -> bool {
+fn differ_in_jobs(all: &[&Vec<Repeat>]) -> bool {
     let names = |one: &Repeat| one.real_s.keys().cloned().collect::<Vec<String>>();
-    let mut sets = all.iter().flatten().map(names);
+    let mut sets = all.iter().copied().flatten().map(names);
     let first = sets.next();
     sets.any(|names| Some(names) != first)
 }
 
 /// What else than storage sets the sides apart.
-fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers]) -> Vec<String> {
+fn differences(
+    sides: &[Side],
+    all: &[Vec<Repeat>],
+    alike: &[bool],
+    findings: &[FindingDiffers],
+) -> Vec<String> {
     let mut found = Vec::new();
     let base = sides.first().and_then(|side| side.runs.first());
     let others = sides
@@ -313,7 +344,7 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers])
         let Some(base) = base else { break };
         if base.suite != other.suite {
             found.push(format!(
-                "{label} ran suite {}, the first side {}",
+                "{label} ran suite {}, the first side {}: figures of two suites have no ratio",
                 other.suite, base.suite
             ));
         }
@@ -338,7 +369,9 @@ fn differences(sides: &[Side], all: &[Vec<Repeat>], findings: &[FindingDiffers])
     }
     let nodes = |side: &Side| side.runs.first().and_then(|run| run.nodes);
     let same_nodes = sides.iter().all(|side| nodes(side) == nodes(&sides[0]));
-    if same_nodes && (differ_in_jobs(all) || !all.iter().all(|side| of_one_load(&all[0], side))) {
+    let compared = of_sides(all, alike);
+    let one_load = compared.iter().all(|side| of_one_load(&all[0], side));
+    if same_nodes && (differ_in_jobs(&compared) || !one_load) {
         found.push(
             "the sides have different jobs, or some did not finish: sums over all jobs are not \
              compared"

@@ -8,7 +8,7 @@ use super::{Compared, Comparison, SUM, Side};
 
 /// What it comes to.
 pub(super) fn statements(comparison: &Comparison, sides: &[Side]) -> Vec<String> {
-    let suite = |side: usize| sides[side].runs.first().map(|run| &run.suite);
+    let alike = super::of_one_suite(sides);
     let mut all: Vec<String> = Vec::new();
     all.extend(
         comparison
@@ -17,10 +17,11 @@ pub(super) fn statements(comparison: &Comparison, sides: &[Side]) -> Vec<String>
             .flat_map(|growth| growth.statements.clone()),
     );
     for (at, side) in comparison.sides.iter().enumerate().skip(1) {
-        all.extend(headline(comparison, at, suite(at) == suite(0)));
+        all.extend(headline(comparison, at));
         all.extend(jobs(comparison, at, &side.label));
     }
-    if comparison.sides.iter().all(|side| side.repeats < 2) {
+    let some_alike = alike.iter().skip(1).any(|alike| *alike);
+    if some_alike && comparison.sides.iter().all(|side| side.repeats < 2) {
         all.push(
             "each side was measured once: how much two runs of one configuration differ is not known, so no \
              difference can be told from noise (repeat the runs)"
@@ -31,10 +32,9 @@ pub(super) fn statements(comparison: &Comparison, sides: &[Side]) -> Vec<String>
 }
 
 /// The figure that says most: sum of run times in common, or of all; of other numbers of jobs of one suite their mean.
-fn headline(comparison: &Comparison, side: usize, same_suite: bool) -> Option<String> {
-    let says_most = |row: &&Compared| {
-        row.name.starts_with("Sum of real times") || (same_suite && row.name == "Mean real time")
-    };
+fn headline(comparison: &Comparison, side: usize) -> Option<String> {
+    let says_most =
+        |row: &&Compared| row.name.starts_with("Sum of real times") || row.name == "Mean real time";
     let mut rows = comparison.aggregate.iter().filter(says_most);
     let (row, ratio) =
         rows.find_map(|row| Some((row, row.ratios.get(side - 1).copied().flatten()?)))?;

@@ -241,6 +241,42 @@ fn different_jobs_are_said_and_summed_in_common_only() {
     assert_eq!(find(&found.jobs, "y").values, [Some(90.0), None]);
 }
 
+/// Jobs of two suites may have one name.
+#[test]
+fn figures_of_two_suites_have_no_ratio() {
+    let of = |label: &str, suite: &str, real_s: f64| {
+        let mut side = side(label, &[&[("sort_1", real_s), (suite, 50.0)]]);
+        side.runs[0].suite = suite.to_owned();
+        side
+    };
+    let sides = [
+        of("a", "multiuser", 2.0),
+        of("b", "large-sorts", 11_000.0),
+        of("c", "multiuser", 3.0),
+    ];
+    let found = compare(&sides[..2]);
+    let rows = found.aggregate.iter().chain(&found.jobs);
+    assert!(rows.flat_map(|row| &row.ratios).all(Option::is_none));
+    insta::assert_snapshot!(told(&found));
+    // The others compare as ever.
+    let found = compare(&sides);
+    let ratios = &find(&found.jobs, "sort_1").ratios;
+    assert!(ratios[0].is_none() && ratios[1].is_some());
+    assert!(find(&found.aggregate, "Sum of real times").ratios[1].is_some());
+    assert!(
+        !found
+            .aggregate
+            .iter()
+            .any(|row| row.name.contains("in common"))
+    );
+    // A paper says of which suite its runs are.
+    let mut measured = of("run", "multiuser", 2.0);
+    measured.runs[0].jobs[0].name = "bank2_1".to_owned();
+    let found = compare(&[paper("isilon-f810"), measured]);
+    assert!(find(&found.jobs, "bank2_1").ratios[0].is_some());
+    assert!(find(&found.aggregate, "Mean real time").ratios[0].is_some());
+}
+
 #[test]
 fn jobs_that_failed_are_not_fast() {
     let whole = run("a", &[("j1", 600.0), ("j2", 600.0)]);
