@@ -33,7 +33,7 @@ pub fn text(verdict: &Verdict) -> String {
             for one in verdict
                 .requirements
                 .iter()
-                .filter(|one| of_part(one) || is_proof(one))
+                .filter(|one| of_part(one) || one.concerns_every_run())
             {
                 lines.extend(requirement(one, verdict));
             }
@@ -42,8 +42,8 @@ pub fn text(verdict: &Verdict) -> String {
             let known = verdict
                 .requirements
                 .iter()
-                .filter(|one| of_part(one) && !is_proof(one));
-            lines.extend(known.filter_map(unjudged));
+                .filter(|one| of_part(one) && !one.concerns_every_run());
+            lines.extend(known.filter_map(|one| unjudged(one, verdict)));
         }
     }
     // Runs of earlier versions have requirements without parts.
@@ -65,11 +65,6 @@ pub fn text(verdict: &Verdict) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Failures and proof concern every run.
-pub(crate) fn is_proof(one: &Requirement) -> bool {
-    matches!(&*one.id, "jobs-failed" | "jobs-not-verified")
-}
-
 /// `not_shown` as people write it.
 pub fn word(result: &str) -> String {
     result.replace('_', " ")
@@ -84,10 +79,9 @@ fn title(one: &Requirement) -> &str {
 }
 
 /// A figure that was measured and not judged; wanted and required ones on the same figure say it once.
-fn unjudged(one: &Requirement) -> Option<String> {
-    let value = one
-        .value
-        .filter(|_| one.level != "wanted" || !one.id.ends_with("-wanted"))?;
+fn unjudged(one: &Requirement, verdict: &Verdict) -> Option<String> {
+    let said = one.is_wanted_too(&verdict.requirements);
+    let value = one.value.filter(|_| !said)?;
     let unit = one.unit.split(',').next().unwrap_or_default();
     Some(format!(
         "  {:<12} {}: {} {unit}",

@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::{AuditFinding, NodeAudit};
+use crate::thresholds::Measure;
 
 pub use directory::{Error, RunDirectory};
 pub use drift::{Drift, JobDrift};
@@ -632,6 +633,9 @@ pub struct Part {
 pub struct Requirement {
     /// Stable id.
     pub id: String,
+    /// Which figure it is about; empty in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub measure: String,
     /// `capability` or `feeding`; empty in runs of earlier versions.
     #[serde(default)]
     pub part: String,
@@ -668,6 +672,25 @@ pub struct Requirement {
     /// What limited the figure, if it can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<Limit>,
+}
+
+impl Requirement {
+    /// Failures and proof concern every run. Earlier versions called requirements as their figures.
+    pub fn concerns_every_run(&self) -> bool {
+        let measure = if self.measure.is_empty() {
+            &self.id
+        } else {
+            &self.measure
+        };
+        let every_run = [Measure::JobsFailed, Measure::JobsNotVerified];
+        every_run.iter().any(|one| one.name() == measure)
+    }
+
+    /// Whether it is wanted of a figure of which something is required as well.
+    pub fn is_wanted_too(&self, all: &[Self]) -> bool {
+        let is_required = |one: &Self| one.level == "required" && one.measure == self.measure;
+        self.level == "wanted" && !self.measure.is_empty() && all.iter().any(is_required)
+    }
 }
 
 /// What limited a figure.

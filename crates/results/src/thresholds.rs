@@ -1,6 +1,7 @@
 //! What a verdict asks for, as data: `thresholds.toml`, or a file of the user's in its place.
 
 use serde::Deserialize;
+use toml::Spanned;
 
 /// A set of requirements.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -69,6 +70,29 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The word in files and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TotalPerCore => "total-per-core",
+            Self::SharedPerCore => "shared-per-core",
+            Self::WorkOverShared => "work-over-shared",
+            Self::JobsFailed => "jobs-failed",
+            Self::JobsNotVerified => "jobs-not-verified",
+            Self::CpuReal => "cpu-real",
+            Self::TimeInIo => "time-in-io",
+            Self::Elongation => "elongation",
+            Self::Spread => "spread",
+            Self::Growth => "growth",
+            Self::MetadataLatency => "metadata-latency",
+            Self::Response => "response",
+        }
+    }
+
+    /// Failures and proof concern every run, so they are judged with either part, and no limit lets them pass.
+    pub const fn concerns_every_run(self) -> bool {
+        matches!(self, Self::JobsFailed | Self::JobsNotVerified)
+    }
+
     /// Judged from saturating load.
     pub const fn is_capability(self) -> bool {
         matches!(
@@ -108,14 +132,43 @@ pub enum Error {
     /// It is no such file; says line and column.
     #[error(transparent)]
     Toml(#[from] toml::de::Error),
-    /// A requirement has both limits, or none and is to be judged.
-    #[error("requirement {id}: {problem}")]
+    /// The limits of a requirement cannot be used.
+    #[error("line {line}, column {column}: requirement {id}: {problem}")]
     Limit {
+        /// Where it is, from 1.
+        line: usize,
+        /// The same.
+        column: usize,
         /// Which one.
         id: String,
         /// What is wrong.
         problem: &'static str,
     },
+}
+
+/// Where requirements and their limits are.
+#[derive(Deserialize)]
+struct Places {
+    requirements: Vec<Place>,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    id: Spanned<String>,
+    at_least: Option<Spanned<f64>>,
+    at_most: Option<Spanned<f64>>,
+}
+
+impl Place {
+    /// Line and column of the last limit, or of the requirement's id.
+    fn of(&self, text: &str) -> (usize, usize) {
+        let limits = [&self.at_least, &self.at_most].into_iter().flatten();
+        let starts = limits.map(|limit| limit.span().start);
+        let start = starts.max().unwrap_or(self.id.span().start);
+        let before = &text[..start];
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        (before.matches('\n').count() + 1, line.chars().count() + 1)
+    }
 }
 
 impl Thresholds {
@@ -127,8 +180,9 @@ impl Thresholds {
     /// Those of a file.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let all: Self = toml::from_str(text)?;
+        let places: Places = toml::from_str(text)?;
         let mut seen = std::collections::BTreeSet::new();
-        for one in &all.requirements {
+        for (one, place) in all.requirements.iter().zip(&places.requirements) {
             let limits = usize::from(one.at_least.is_some()) + usize::from(one.at_most.is_some());
             let finite = [one.at_least, one.at_most]
                 .into_iter()
@@ -142,12 +196,20 @@ impl Thresholds {
                 (1, Level::Reported) => {
                     "a limit is judged: give level = \"required\" or \"wanted\""
                 }
+                _ if one.is_moot() => {
+                    "a run whose jobs failed or were not verified passes in no case: the only limit is at_most = 0"
+                }
                 _ if !finite => "the limit must be a number",
                 _ if !seen.insert(one.id.clone()) => "there are two of this id",
                 _ => continue,
             };
-            let id = one.id.clone();
-            return Err(Error::Limit { id, problem });
+            let (line, column) = place.of(text);
+            return Err(Error::Limit {
+                line,
+                column,
+                id: one.id.clone(),
+                problem,
+            });
         }
         Ok(all)
     }
@@ -160,6 +222,13 @@ impl Threshold {
             (Some(limit), _) => (Some(limit), "at_least"),
             (None, limit) => (limit, "at_most"),
         }
+    }
+
+    /// A limit of what no limit lets pass.
+    fn is_moot(&self) -> bool {
+        let limit = self.limit().0;
+        let is_zero = self.at_most == Some(0.0);
+        self.measure.concerns_every_run() && limit.is_some() && !is_zero
     }
 
     /// Whether a figure meets it; true if there is no limit.
@@ -187,6 +256,19 @@ mod tests {
     }
 
     #[test]
+    fn measures_are_called_as_in_files() {
+        #[derive(Deserialize)]
+        struct File {
+            measure: Measure,
+        }
+        for one in Thresholds::published().requirements {
+            let name = one.measure.name();
+            let read: File = toml::from_str(&format!("measure = '{name}'")).unwrap();
+            assert_eq!(read.measure, one.measure);
+        }
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let file = |more: &str| {
             format!(
@@ -201,5 +283,19 @@ mod tests {
         assert!(said("level = 'reported'\nat_most = 1").contains("a limit is judged"));
         assert!(said("level = 'wanted'\nat_most = inf").contains("must be a number"));
         assert!(Thresholds::parse(&file("level = 'wanted'\nat_most = 2")).is_ok());
+        let of_jobs = |measure: &str, limit: &str| {
+            let text = file(&format!("level = 'required'\n{limit}"));
+            Thresholds::parse(&text.replace("'spread'", measure))
+        };
+        for measure in ["'jobs-failed'", "'jobs-not-verified'"] {
+            assert!(of_jobs(measure, "at_most = 0").is_ok());
+            for limit in ["at_most = 2", "at_least = 0"] {
+                let said = of_jobs(measure, limit).unwrap_err().to_string();
+                let column = limit.len();
+                let place =
+                    format!("line 10, column {column}: requirement a: a run whose jobs failed");
+                assert!(said.starts_with(&place), "{said}");
+            }
+        }
     }
 }

@@ -115,11 +115,6 @@ pub fn judge(evidence: &Evidence, thresholds: &Thresholds) -> Verdict {
     }
 }
 
-/// Failures and proof concern every run, so they are judged with either part.
-const fn concerns_every_run(measure: Measure) -> bool {
-    matches!(measure, Measure::JobsFailed | Measure::JobsNotVerified)
-}
-
 fn requirement(evidence: &Evidence, threshold: &Threshold) -> Requirement {
     let measured = evidence.measures.get(&threshold.measure);
     let value = measured.and_then(|measured| measured.value);
@@ -138,6 +133,7 @@ fn requirement(evidence: &Evidence, threshold: &Threshold) -> Requirement {
     };
     Requirement {
         id: threshold.id.clone(),
+        measure: threshold.measure.name().to_owned(),
         part: part.to_owned(),
         title: threshold.title.clone(),
         level: threshold.level.name().to_owned(),
@@ -164,7 +160,7 @@ fn result(
     measured: Option<&Measured>,
 ) -> (&'static str, Option<String>) {
     let not_shown = |why: &str| (NOT_SHOWN, Some(why.to_owned()));
-    let every_run = concerns_every_run(threshold.measure);
+    let every_run = threshold.measure.concerns_every_run();
     let Some(measured) = measured else {
         return not_shown("not measured");
     };
@@ -220,10 +216,9 @@ fn part(evidence: &Evidence, judged: &str, requirements: &[Requirement]) -> Part
     if !evidence.doubts.is_empty() {
         return say(INCONCLUSIVE, evidence.doubts.join("; "));
     }
-    let every_run = ["jobs-failed", "jobs-not-verified"];
     let ours: Vec<&Requirement> = requirements
         .iter()
-        .filter(|one| one.part == judged || every_run.contains(&&*one.id))
+        .filter(|one| one.part == judged || one.concerns_every_run())
         .collect();
     let with = |level: &str, result: &str| -> Vec<&Requirement> {
         let all = ours.iter().copied();

@@ -3,7 +3,7 @@
 use results::run::{Requirement, RunResult, Verdict};
 use serde::Serialize;
 
-use crate::verdict::{is_proof, limited_by};
+use crate::verdict::limited_by;
 
 use super::Run;
 use super::jobs::State;
@@ -99,6 +99,7 @@ fn parts(verdict: &Verdict) -> Vec<Part> {
             &verdict.feeding,
         ),
     ];
+    let is_said = |one: &Requirement| one.is_wanted_too(&verdict.requirements);
     let all = kinds.into_iter().map(|(title, about, part)| {
         let is_first = title == "Capability";
         let is_judged = part.as_ref().map_or(is_first, |part| {
@@ -120,20 +121,15 @@ fn parts(verdict: &Verdict) -> Vec<Part> {
                 .filter(|one| {
                     one.part == id
                         || (one.part.is_empty() && is_first)
-                        || (is_judged && is_proof(one))
+                        || (is_judged && one.concerns_every_run())
                 })
-                .filter(|one| is_judged || !(is_proof(one) || is_wanted_too(one)))
+                .filter(|one| is_judged || !(one.concerns_every_run() || is_said(one)))
                 .map(|one| card(one, is_judged))
                 .collect(),
         }
     });
     all.filter(|part| !part.cards.is_empty() || !part.reason.is_empty())
         .collect()
-}
-
-/// A figure that another requirement has as well.
-fn is_wanted_too(one: &Requirement) -> bool {
-    one.level == "wanted" && one.id.ends_with("-wanted")
 }
 
 fn card(one: &Requirement, is_judged: bool) -> Card {

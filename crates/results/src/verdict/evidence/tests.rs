@@ -781,6 +781,38 @@ fn a_demonstration_gives_no_verdict() {
     assert_eq!(judged, ["jobs-failed", "jobs-not-verified"]);
 }
 
+/// Whatever the requirements of a file are called.
+#[test]
+fn requirements_are_told_by_their_measures() {
+    let text = include_str!("../../thresholds.toml");
+    let text = text.replace("id = \"jobs-failed\"", "id = \"no-failures\"");
+    let text = text.replace("id = \"jobs-not-verified\"", "id = \"all-checked\"");
+    let mut renamed = Thresholds::parse(&text).unwrap();
+    renamed
+        .requirements
+        .retain(|one| one.measure.concerns_every_run());
+    let none = |measure| (measure, Measured::of(0.0));
+    let found = judge(
+        &Evidence {
+            saturating: true,
+            demonstration: false,
+            failure: None,
+            doubts: Vec::new(),
+            remarks: Vec::new(),
+            measures: [Measure::JobsFailed, Measure::JobsNotVerified]
+                .map(none)
+                .into(),
+            limited_by: None,
+        },
+        &renamed,
+    );
+    assert_eq!((&*found.result, found.requirements.len()), ("pass", 2));
+    let ids: Vec<&str> = found.requirements.iter().map(|one| &*one.id).collect();
+    assert_eq!(ids, ["no-failures", "all-checked"]);
+    let every_run = Requirement::concerns_every_run;
+    assert!(found.requirements.iter().all(every_run));
+}
+
 #[test]
 fn a_disturbed_run_shows_nothing() {
     let disturbance = Disturbance {
