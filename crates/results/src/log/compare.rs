@@ -36,8 +36,8 @@ pub struct Compared {
 /// Logs of the same job: those of a set with the same name, dates and times left out.
 type Jobs<'a> = BTreeMap<String, Vec<&'a SasLog>>;
 
-/// Compares the second set with the first. Jobs are those logs that have the same name on both sides; where a
-/// set has several that differ in a date alone, they are repeats.
+/// Compares the second set with the first. Jobs are those logs that have the same name, dates and times left out;
+/// where a set has several of one job, they are repeats, whether or not the other set has logs of the same dates.
 pub fn of_sets(before: &Set, after: &Set) -> Compared {
     let (before_jobs, after_jobs) = jobs(before, after);
     let sides = [
@@ -62,15 +62,10 @@ fn jobs<'a>(before: &'a Set, after: &'a Set) -> (Jobs<'a>, Jobs<'a>) {
         let only = |log| Jobs::from([(name.clone(), vec![log])]);
         return (only(one), only(other));
     }
-    // A name that is on both sides as it is needs no guess.
-    let names = |set: &'a Set| set.logs.iter().map(|(name, _)| &**name).collect();
-    let (first, second): (BTreeSet<&str>, BTreeSet<&str>) = (names(before), names(after));
     let grouped = |set: &'a Set| {
         let mut jobs = Jobs::new();
         for (name, log) in &set.logs {
-            let both = first.contains(&**name) && second.contains(&**name);
-            let job = if both { name.clone() } else { undated(name) };
-            jobs.entry(job).or_default().push(log);
+            jobs.entry(undated(name)).or_default().push(log);
         }
         jobs
     };
@@ -556,6 +551,53 @@ mod tests {
         assert_eq!(steps.rows[0].cells[9], Cell::text("faster"));
         assert_eq!(found.comparison.jobs.len(), 1);
         assert_eq!(found.comparison.sides[0].repeats, 3);
+    }
+
+    /// Nights of the same dates on both sides; jobs whose numbers are no dates are others.
+    #[test]
+    fn repeats_are_taken_together_where_both_sides_have_their_dates() {
+        let nights = |label: &str, factor: f64| {
+            let load = (21..25).map(|night| {
+                let real_s = factor * (10.0 + f64::from(night % 2) / 10.0);
+                log(
+                    &format!("job_202611{night}.log"),
+                    &[("SORT", "WORK.A", real_s)],
+                )
+            });
+            let others = (1..3).map(|job| {
+                log(
+                    &format!("job_{job}.log"),
+                    &[("SORT", "WORK.B", factor * f64::from(job))],
+                )
+            });
+            set(label, load.chain(others).collect())
+        };
+        let found = of_sets(&nights("old", 1.0), &nights("new", 0.5));
+        let steps = found
+            .tables
+            .iter()
+            .find(|table| table.id == "compare-steps");
+        let rows = &steps.unwrap().rows;
+        let told: Vec<(&Cell, &Cell)> = rows
+            .iter()
+            .map(|row| (&row.cells[0], &row.cells[9]))
+            .collect();
+        let (first, faster, unknown) = (
+            Cell::text("job_20261121.log"),
+            Cell::text("faster"),
+            Cell::text(""),
+        );
+        let others = ["job_2.log", "job_1.log"].map(Cell::text);
+        assert_eq!(
+            told,
+            [
+                (&first, &faster),
+                (&others[0], &unknown),
+                (&others[1], &unknown)
+            ]
+        );
+        let jobs: Vec<&str> = found.comparison.jobs.iter().map(|job| &*job.name).collect();
+        assert_eq!(jobs, ["job_#.log", "job_1.log", "job_2.log"]);
     }
 
     #[test]
