@@ -36,6 +36,20 @@ fn close(printed: &Value, measured: f64, half: f64) -> bool {
 }
 
 #[test]
+fn a_log_of_a_language_that_is_not_read_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = "NOTE: SAS (r) Proprietary Software 9.4 (TS1M7 DBCS3170)\n\nNOTE: SASの初期化処理:\n      \
+               処理時間           0.03 秒\n";
+    fs::write(directory.path().join("a.log"), log).unwrap();
+    let found = gristmill(&["logs", "a.log"], directory.path());
+    let told = text(&found.stdout);
+    let unread = "1 log with accounting lines in a language that is not read (line 3 of a.log): ";
+    assert!(told.contains(unread) && !told.contains("died"), "{told}");
+    assert!(told.contains("not read"), "{told}");
+    assert_eq!(found.status.code(), Some(4));
+}
+
+#[test]
 fn our_own_log_is_read_back_to_the_figures_of_its_steps() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("p.sas"), PROGRAM).unwrap();

@@ -59,6 +59,10 @@ pub struct Summary {
     /// begin nor the end of a session, as those of Enterprise Guide and Studio have not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
+    /// Line, from 1, of the first accounting in words that are not read, in a log of which no other is read: it is of
+    /// another language, and neither its steps nor its end are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread_line: Option<u64>,
     /// What SAS used before the first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initialization: Option<Block>,

@@ -52,11 +52,13 @@ pub fn run(args: &LogsArgs) -> Result<Exit> {
     Ok(exit(&logs))
 }
 
-/// Errors and sessions without an end are findings.
+/// Errors and sessions without an end are findings; of a log that was not read neither is known.
 fn exit(logs: &[SasLog]) -> Exit {
     let bad = |log: &SasLog| log.about.errors > 0 || log.about.complete == Some(false);
     if logs.iter().any(bad) {
         Exit::No
+    } else if logs.iter().any(|log| log.about.unread_line.is_some()) {
+        Exit::NoAnswer
     } else {
         Exit::Good
     }
@@ -180,6 +182,17 @@ fn summary(logs: &[SasLog], no_logs: usize) -> Vec<String> {
             many(cut, "log")
         ));
     }
+    let unread = logs
+        .iter()
+        .filter_map(|log| Some((log, log.about.unread_line?)));
+    let unread: Vec<(&SasLog, u64)> = unread.collect();
+    if let Some((first, line)) = unread.first() {
+        all.push(format!(
+            "{} with accounting lines in a language that is not read (line {line} of {}): its steps are not known",
+            many(unread.len(), "log"),
+            first.file
+        ));
+    }
     let several = count(|log| log.about.sessions.is_some());
     if several > 0 {
         all.push(format!(
@@ -187,7 +200,7 @@ fn summary(logs: &[SasLog], no_logs: usize) -> Vec<String> {
             many(several, "log")
         ));
     }
-    let empty = count(|log| log.steps.is_empty());
+    let empty = count(|log| log.steps.is_empty() && log.about.unread_line.is_none());
     if empty > 0 && logs.len() > 1 {
         all.push(format!("{} without a step", many(empty, "log")));
     }

@@ -143,6 +143,22 @@ fn has_year(text: &[u8]) -> bool {
     text.split(|byte| !byte.is_ascii_alphanumeric()).any(year)
 }
 
+/// Whether a line may be the heading of an accounting in any language: it ends in a colon.
+pub(super) fn ends_in_colon(text: &[u8]) -> bool {
+    text.ends_with(b":") || text.ends_with("：".as_bytes())
+}
+
+/// Whether a line is a figure of an accounting in any language: words, at least two blanks, a time with decimals.
+pub(super) fn is_figure(text: &[u8]) -> bool {
+    let gap = text.windows(2).rposition(|two| two == b"  ");
+    let Some(figure) = gap.map(|at| text[at..].trim_ascii()) else {
+        return false;
+    };
+    let word = figure.split(|byte| *byte == b' ').next();
+    let word = word.unwrap_or_default();
+    word.iter().any(|byte| matches!(byte, b'.' | b',')) && super::figures::seconds(word).is_some()
+}
+
 /// Bytes as text: UTF-8, or else Latin-1, whose bytes are the first letters of Unicode.
 pub(super) fn decoded(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {

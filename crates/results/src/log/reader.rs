@@ -10,7 +10,9 @@ use std::io::{self, Read};
 use super::action::{self, Beside};
 use super::block::{self, Label, following};
 use super::figures::{bytes, seconds};
-use super::line::{Kind, clean, decoded, indentation, is_page_header, message};
+use super::line::{
+    Kind, clean, decoded, ends_in_colon, indentation, is_figure, is_page_header, message,
+};
 use super::lines::Lines;
 use super::notes::{self, Said};
 use super::{Block, LogDataset, LogStep, Message, Resources, Severity, Summary, block_bytes};
@@ -50,6 +52,9 @@ pub fn read(input: impl Read, on_step: &mut dyn FnMut(LogStep)) -> io::Result<Op
     (summary.bytes, summary.lines) = (lines.bytes, number);
     Ok(sas.then_some(summary))
 }
+
+/// What SAS calls itself, in all languages.
+const VERSION: &[u8] = b"SAS (r) Proprietary Software ";
 
 /// What an accounting is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +103,10 @@ struct Reader<'a> {
     at_end: bool,
     /// Nothing but empty lines followed the last page header.
     page_began: bool,
+    /// An accounting was read.
+    accounted: bool,
+    /// Line of what may be the heading of one in another language, if it was the last line.
+    heading: Option<u64>,
     /// What was gathered for the step whose accounting comes next.
     next: LogStep,
     /// Observations that PROC APPEND said it added.
@@ -119,6 +128,8 @@ impl<'a> Reader<'a> {
             counts_blocks: false,
             at_end: false,
             page_began: false,
+            accounted: false,
+            heading: None,
             next: LogStep::default(),
             added: None,
             statements: Resources::default(),
@@ -132,7 +143,11 @@ impl<'a> Reader<'a> {
         self.settle();
         self.at_end = true;
         self.close();
-        self.about.complete = self.sessions.complete();
+        if self.accounted {
+            self.about.unread_line = None;
+        }
+        let unread = self.about.unread_line.is_some();
+        self.about.complete = self.sessions.complete().filter(|_| !unread);
         self.about.sessions = self.sessions.several();
         if self.about.sessions.is_some() {
             self.about.session = None;
@@ -165,9 +180,28 @@ impl<'a> Reader<'a> {
         if self.goes_on(text, indentation) {
             return;
         }
+        if !self.accounted && self.about.unread_line.is_none() {
+            self.looks_for_unread(text, indentation, number);
+        }
         match message(text) {
             Some((kind, rest)) => self.message(kind, text, rest, indentation, number),
             None => self.continued(text, indentation),
+        }
+    }
+
+    /// An accounting has the same shape in all languages: a message that ends in a colon, then figures below it. The
+    /// version is named in English.
+    fn looks_for_unread(&mut self, text: &[u8], indentation: usize, number: u64) {
+        let heading = self.heading.take();
+        if indentation == 0 {
+            self.heading = Some(number).filter(|_| ends_in_colon(text));
+            let at = text.windows(2).position(|two| two == b": ");
+            let told = at.map_or(&[][..], |at| text[at..][1..].trim_ascii_start());
+            if told.starts_with(VERSION) && message(text).is_none() {
+                self.session(told);
+            }
+        } else if is_figure(text) && self.sessions.begun {
+            self.about.unread_line = heading;
         }
     }
 
@@ -316,7 +350,6 @@ impl<'a> Reader<'a> {
 
     /// What the header of a session says.
     fn session(&mut self, text: &[u8]) {
-        const VERSION: &[u8] = b"SAS (r) Proprietary Software ";
         /// Our own engine says that it is not SAS.
         const OURS: &[u8] = b"Gristmill ";
         if let Some(version) = text.strip_prefix(VERSION) {
@@ -370,7 +403,7 @@ impl<'a> Reader<'a> {
         if !one_line && !rest.ends_with(b":") && !rest.starts_with(b"(") {
             return false;
         }
-        self.sas = true;
+        (self.sas, self.accounted) = (true, true);
         self.open = Some(open);
         if one_line {
             self.close();

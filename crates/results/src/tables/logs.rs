@@ -195,6 +195,7 @@ fn release(log: &SasLog) -> &str {
 /// Whether the session's end was seen.
 fn end(log: &SasLog) -> &'static str {
     match log.about.complete {
+        _ if log.about.unread_line.is_some() => "not read",
         Some(true) => "yes",
         Some(false) => "MISSING",
         None => "",

@@ -162,6 +162,53 @@ HINWEIS: DATA-Anweisung benutzt (Gesamtverarbeitungszeit):
 }
 
 /// z/OS with FULLSTATS, after the lines that other analysers look for: no real log with it was at hand.
+const JAPANESE: &str = "\
+1                                    SAS システム                 2026年11月20日 金曜日 08時00分00秒
+
+NOTE: Copyright (c) 2016 by SAS Institute Inc., Cary, NC, USA. 
+NOTE: SAS (r) Proprietary Software 9.4 (TS1M7 DBCS3170) 
+      Licensed to NOBODY, Site 1.
+NOTE: このセッションは、Linux 5.14.0 (LIN X64)プラットフォームで実行されています。
+
+
+NOTE: SASの初期化処理:
+      処理時間           0.03 秒
+      CPU時間            0.02 秒
+      
+1          proc sort data=big.sales out=work.sorted; by id; run;
+
+NOTE: データセットBIG.SALESから10000000オブザベーションを読み込みました。
+NOTE: PROCEDURE SORT処理(合計処理時間):
+      処理時間           1:40.00
+      CPU時間            30.00 秒
+";
+
+#[test]
+fn a_log_of_a_language_that_is_not_read_is_not_taken_for_a_dead_job() {
+    let (about, found) = steps(JAPANESE.as_bytes());
+    assert_eq!(
+        (about.unread_line, about.complete, found.len()),
+        (Some(9), None, 0)
+    );
+    assert_eq!(about.version.as_deref(), Some("9.4 (TS1M7 DBCS3170)"));
+    let spanish = JAPANESE
+        .replace("NOTE:", "NOTA:")
+        .replace("処理:\n", "処理：\n");
+    let (about, _) = steps(spanish.as_bytes());
+    assert_eq!((about.unread_line, about.complete), (Some(9), None));
+    // A job that died before anything was accounted for, though it listed figures.
+    let dead = JAPANESE.lines().take(8).collect::<Vec<_>>().join("\n");
+    let (about, _) = steps(dead.as_bytes());
+    assert_eq!((about.unread_line, about.complete), (None, Some(false)));
+    let listed =
+        format!("{dead}\nNOTE: The file X has the following attributes:\n      Size=1234\n");
+    let (about, _) = steps(listed.as_bytes());
+    assert_eq!((about.unread_line, about.complete), (None, Some(false)));
+    // What is read tells that the words are known.
+    let (about, _) = steps(PAGES.as_bytes());
+    assert_eq!((about.unread_line, about.complete), (None, Some(false)));
+}
+
 #[test]
 fn full_statistics_of_zos_are_read() {
     let text = "\
