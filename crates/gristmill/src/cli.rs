@@ -525,7 +525,7 @@ pub struct ReportArgs {
     /// Print the results with all tables as JSON, one a line
     #[arg(long)]
     pub json: bool,
-    /// Write every table as CSV below this directory, or print the one of this name
+    /// Write every table as CSV below this directory (a new one as ./NAME), or print the one of this name
     #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
     /// Judge by the requirements of this file in place of the published ones
@@ -568,7 +568,7 @@ pub struct LogsArgs {
     /// Print every log with its steps as JSON
     #[arg(long)]
     pub json: bool,
-    /// Write every table as CSV below this directory, or print the one of this name
+    /// Write every table as CSV below this directory (a new one as ./NAME), or print the one of this name
     #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
     /// Write the tables as one HTML file that needs nothing else
@@ -586,7 +586,7 @@ pub struct CompareArgs {
     /// Print the comparison as JSON
     #[arg(long)]
     pub json: bool,
-    /// Write every table as CSV below this directory, or print the one of this name
+    /// Write every table as CSV below this directory (a new one as ./NAME), or print the one of this name
     #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
     /// Write the comparison as one HTML file that needs nothing else
@@ -680,7 +680,7 @@ pub struct MatrixOutput {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Write every table as CSV below this directory, or print the one of this name
+    /// Write every table as CSV below this directory (a new one as ./NAME), or print the one of this name
     #[arg(long, value_name = "DIR|TABLE", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
     /// Write the result as one HTML file that needs nothing else

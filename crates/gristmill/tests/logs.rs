@@ -180,7 +180,7 @@ fn every_table_is_a_csv_file_and_all_of_them_a_page() {
     )
     .unwrap();
     let done = gristmill(
-        &["logs", "a.log", "--csv", "out", "--html", "out.html"],
+        &["logs", "a.log", "--csv", "./out", "--html", "out.html"],
         directory.path(),
     );
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));

@@ -99,6 +99,19 @@ fn csv_goes_to_a_directory_or_one_table_to_standard_output() {
     assert_eq!(all.status.code(), Some(0), "{}", text(&all.stderr));
     let sizes = fs::read_to_string(directory.path().join("csv/sizes.csv")).unwrap();
     assert_eq!(sizes.lines().count(), 1 + 28 + 2);
+    let misspelt = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .args(["report", "paper:isilon-f810", "--csv", "job-runtime"])
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    assert_eq!(misspelt.status.code(), Some(2));
+    let told = text(&misspelt.stderr);
+    assert!(
+        told.contains("no table job-runtime and no directory")
+            && told.contains("tables are job-runtimes, "),
+        "{told}"
+    );
+    assert!(!directory.path().join("job-runtime").exists());
     let one = gristmill(&["report", "paper:isilon-f810", "--csv", "job-runtimes"]);
     assert!(
         text(&one.stdout).contains("bank2_1,2968"),

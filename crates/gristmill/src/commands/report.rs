@@ -222,11 +222,21 @@ pub fn unknown(id: &str) -> anyhow::Error {
     .into()
 }
 
-/// Prints the table of this name, or writes all below this directory.
+/// Prints the table of this name, or writes all below this directory. A bare name is a directory's only if it is there:
+/// it may be a table's that was misspelt.
 pub fn csv(place: &Path, run: Option<&String>, tables: &[Table]) -> Result<()> {
     if let Some(table) = tables.iter().find(|table| Path::new(&table.id) == place) {
         ui::data(report::table::csv(table).trim_end());
         return Ok(());
+    }
+    let name = place.to_string_lossy();
+    if !name.contains('/') && !place.is_dir() {
+        let names: Vec<&str> = tables.iter().map(|table| &*table.id).collect();
+        usage!(
+            "--csv: there is no table {name} and no directory of this name; tables are {}; --csv ./{name} makes the \
+             directory",
+            names.join(", ")
+        );
     }
     let folder = run.map_or(place.to_owned(), |run| place.join(run));
     fs::create_dir_all(&folder)
