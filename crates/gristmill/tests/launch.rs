@@ -295,6 +295,11 @@ fn a_ladder_raises_the_load() {
         .map(|run| run.plan().unwrap().jobs.len())
         .collect();
     assert_eq!(jobs, [1, 3]);
+    let refused = site.run(&["--ladder", "1,3,1"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let told = text(&refused.stderr);
+    assert!(told.contains("--ladder names the load 1 twice"), "{told}");
+    assert_eq!(site.runs().len(), 2);
 }
 
 #[test]

@@ -221,6 +221,13 @@ fn rungs(args: &RunArgs, suite: &Suite) -> Result<Vec<Rung>> {
     if args.ladder.is_empty() {
         return Ok((0..args.repeat.unwrap_or(1)).map(|_| Rung::Same).collect());
     }
+    let mut loads = args.ladder.iter().enumerate();
+    if let Some((_, twice)) = loads.find(|(at, load)| args.ladder[..*at].contains(load)) {
+        usage!(
+            "--ladder names the load {twice} twice: what grows with the load is not told by runs of one load; name \
+             each once (--repeat makes a run several times)"
+        );
+    }
     let has = |name: &&str| suite.text.parameters.contains_key(*name);
     let parameter = ["jobs", "concurrency"].into_iter().find(|name| has(name));
     if parameter.is_none() && suite.text.distribution == Distribution::Spread {
