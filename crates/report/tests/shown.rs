@@ -199,6 +199,27 @@ fn repeats_have_intervals() {
     ]));
 }
 
+/// A run in the form of the Isilon paper's Table 2: of what jobs were served, what storage moved.
+#[test]
+fn throughput_of_a_run_stands_beside_the_paper_s() {
+    let directory = old_run();
+    let (plan, mut result) = (directory.plan().unwrap(), assemble(&directory).unwrap());
+    result.sustained_peak = Some(results::run::SustainedPeak {
+        window_s: 60.0,
+        mb_per_s: Some(1000.0),
+        settled_mb_per_s: Some(800.0),
+        shared_mb_per_s: Some(600.0),
+        work_mb_per_s: Some(400.0),
+        ..results::run::SustainedPeak::default()
+    });
+    let run = results::subject::Subject::of_run(&plan, &result);
+    result.sustained_peak.as_mut().unwrap().settled_mb_per_s = None;
+    let unsampled = results::subject::Subject::of_run(&plan, &result);
+    let paper = results::reference::find("isilon-f810").unwrap();
+    let table = results::tables::scalability(&[paper, run, unsampled]).unwrap();
+    insta::assert_snapshot!(report::table::text(&table));
+}
+
 #[test]
 fn throughput_over_time_by_channel() {
     let channel = |megabytes: u64| sample::ChannelSample {

@@ -1,6 +1,8 @@
 //! The sustained peak: the highest mean over 60 s contiguous, or 2 % of the run if that is longer,
 //! all nodes on one clock.
 
+use crate::run::SustainedPeak;
+
 /// Shortest window, seconds.
 const WINDOW_S_MIN: f64 = 60.0;
 
@@ -9,6 +11,32 @@ const WINDOW_SHARE: f64 = 0.02;
 
 /// Share of a window that samples must cover: what was not sampled was not sustained.
 const COVERED_MIN: f64 = 0.99;
+
+/// Sustained throughput of storage, MB/s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OfStorage {
+    /// All channels.
+    pub total: f64,
+    /// Permanent data.
+    pub shared: f64,
+    /// WORK and utility files.
+    pub work: f64,
+}
+
+impl SustainedPeak {
+    /// What storage moved for the jobs at its peak; `None` where memory was not sampled. Which channel's bytes stayed
+    /// in memory is not known: all are taken to have been cut alike.
+    pub fn of_storage(&self) -> Option<OfStorage> {
+        let served = self.mb_per_s.filter(|served| *served > 0.0)?;
+        let total = self.settled_mb_per_s?.min(served);
+        let part = total / served;
+        Some(OfStorage {
+            total,
+            shared: self.shared_mb_per_s? * part,
+            work: self.work_mb_per_s? * part,
+        })
+    }
+}
 
 /// What was moved in an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,7 +6,7 @@ use base::units::Bytes;
 
 use crate::audit::NodeAudit;
 use crate::node::NodeRecord;
-use crate::run::{ChannelResult, JobResult, RunPlan, RunResult};
+use crate::run::{ChannelResult, JobResult, RunPlan, RunResult, SustainedPeak};
 use crate::statistics::summarize;
 use crate::verdict::machines;
 
@@ -195,9 +195,14 @@ impl Subject {
             .parameters
             .contains_key("models")
             .then(|| done.count() as u64);
+        let peak = result.sustained_peak.as_ref();
+        let peak = peak.and_then(SustainedPeak::of_storage);
+        let range = |figure: f64| (figure, figure);
         let figures = Figures {
             elapsed_s,
             mb_per_s: result.aggregate.mb_per_s_flushed,
+            total_mb_per_s: peak.map(|peak| range(peak.total)),
+            shared_mb_per_s: peak.map(|peak| range(peak.shared)),
             models_per_hour: per_s(models).map(|rate| rate * 3600.0),
             creates_per_s: per_s(operations(result, "create")),
             ..Figures::of_jobs(&result.jobs)

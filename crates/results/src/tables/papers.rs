@@ -45,6 +45,14 @@ pub fn scalability(subjects: &[Subject]) -> Option<Table> {
     }
     table
         .note("standard deviations are those of the population (divided by n), as the paper's are");
+    let measured = |one: &&&Subject| one.source.is_none() && one.figures.total_mb_per_s.is_some();
+    if shown.iter().any(|one| measured(&one)) {
+        table.note(
+            "the paper's throughput is that of its array at peak times; that of a run is the highest mean over 60 s, \
+             or 2 % of the run if that is longer, of what storage moved for the jobs, without what the page cache \
+             served and took",
+        );
+    }
     (!shown.is_empty()).then_some(table)
 }
 

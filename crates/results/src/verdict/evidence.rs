@@ -7,7 +7,7 @@ use base::units::Bytes;
 use crate::assemble::disturbance::beyond_limits;
 use crate::audit::NodeAudit;
 use crate::node::NodeRecord;
-use crate::peak;
+use crate::peak::{self, OfStorage};
 use crate::run::{
     Aggregate, ChannelResult, CopiesRecord, Disturbance, Drift, Event, EventKind, JobResult, Limit,
     RunPlan, SustainedPeak, Verdict,
@@ -198,14 +198,15 @@ fn rates(facts: &Facts<'_>) -> Option<Rates> {
 }
 
 fn sustained(peak: &SustainedPeak) -> Option<Rates> {
-    let served = peak.mb_per_s.filter(|served| *served > 0.0)?;
-    let total = peak.settled_mb_per_s?.min(served);
-    // Which channel's bytes stayed in memory is not known: all are taken to have been cut alike.
-    let part = total / served;
+    let OfStorage {
+        total,
+        shared,
+        work,
+    } = peak.of_storage()?;
     Some(Rates {
         total,
-        shared: peak.shared_mb_per_s? * part,
-        work: peak.work_mb_per_s? * part,
+        shared,
+        work,
         basis: "highest mean over 60 s, or 2 % of the run if that is longer, without what stayed in the page \
                 cache",
     })
