@@ -135,9 +135,22 @@ pub fn shown(cell: &Cell, unit: Unit) -> String {
     }
 }
 
+/// A figure in its unit; a time that would be 0 in it, and is not, in seconds.
 fn number(value: f64, unit: Unit) -> String {
     // An empty sum is -0.
     let value = value + 0.0;
+    let shown = in_unit(value, unit);
+    let is_time = matches!(
+        unit,
+        Unit::HoursMinutesSeconds | Unit::MinutesSeconds | Unit::HoursMinutes | Unit::Minutes
+    );
+    if is_time && value != 0.0 && !shown.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+        return format!("{} s", plain(value));
+    }
+    shown
+}
+
+fn in_unit(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Text | Unit::Count | Unit::Microseconds => format!("{value:.0}"),
         Unit::HoursMinutesSeconds => clock(value, true),
@@ -300,6 +313,17 @@ mod tests {
         assert_eq!(number(49_978.0, Unit::HoursMinutesSeconds), "13:52:58");
         assert_eq!(number(802.2, Unit::MinutesSeconds), "13:22");
         assert_eq!(number(5100.0, Unit::HoursMinutes), "1:25");
+        for unit in [
+            Unit::HoursMinutesSeconds,
+            Unit::MinutesSeconds,
+            Unit::HoursMinutes,
+            Unit::Minutes,
+        ] {
+            assert_eq!(number(0.04, unit), "0.040 s");
+        }
+        assert_eq!(number(20.0, Unit::HoursMinutes), "20 s");
+        assert_eq!(number(0.0, Unit::HoursMinutesSeconds), "0:00:00");
+        assert_eq!(shown(&Cell::Difference(-0.04), Unit::Minutes), "-0.040 s");
         assert_eq!(number(59.994, Unit::Stimer), "59.99");
         assert_eq!(number(59.996, Unit::Stimer), "1:00.00");
         assert_eq!(number(8864.66, Unit::Stimer), "2:27:44.66");

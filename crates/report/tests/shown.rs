@@ -178,6 +178,21 @@ fn comparisons() {
     );
 }
 
+/// A run of milliseconds beside hours.
+#[test]
+fn each_side_has_times_in_its_own_unit() {
+    let directory = old_run();
+    let (mut plan, result) = (directory.plan().unwrap(), assemble(&directory).unwrap());
+    "multiuser".clone_into(&mut plan.suite);
+    let run = Side {
+        label: "run".to_owned(),
+        runs: vec![results::subject::Subject::of_run(&plan, &result)],
+    };
+    let text = compared(&[run, paper("isilon-f810")]);
+    let jobs = text.lines().skip_while(|line| !line.starts_with("By job"));
+    insta::assert_snapshot!(jobs.take(5).collect::<Vec<_>>().join("\n"));
+}
+
 #[test]
 fn repeats_have_intervals() {
     let directory = old_run();

@@ -166,13 +166,14 @@ impl Comparison {
         let mut table = Table::new(id, title, &[(what, Unit::Text)]);
         // Jobs share a unit, figures of all jobs have their own.
         let shared = rows.iter().all(|row| row.unit == Unit::Seconds);
-        let longest = rows.iter().flat_map(|row| row.values.iter().copied());
-        let unit = if shared {
-            time_unit(longest)
-        } else {
-            Unit::Plain
-        };
-        for side in &self.sides {
+        for (at, side) in self.sides.iter().enumerate() {
+            // A paper's hours tell nothing of a run of seconds.
+            let times = rows.iter().map(|row| row.values.get(at).copied().flatten());
+            let unit = if shared {
+                time_unit(times)
+            } else {
+                Unit::Plain
+            };
             table.columns.push(Column::new(&*side.label, unit));
         }
         if !shared {

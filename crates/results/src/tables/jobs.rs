@@ -23,7 +23,6 @@ pub(crate) fn time_unit(longest: impl IntoIterator<Item = Option<f64>>) -> Unit 
 pub fn job_runtimes(subjects: &[Subject]) -> Option<Table> {
     let shown: Vec<&Subject> = subjects.iter().filter(|one| !one.jobs.is_empty()).collect();
     let first = shown.first()?;
-    let unit = time_unit(shown.iter().map(|one| one.figures.real_max_s));
     let mut table = Table::new(
         "job-runtimes",
         "Elapsed time by job",
@@ -31,6 +30,7 @@ pub fn job_runtimes(subjects: &[Subject]) -> Option<Table> {
     )
     .in_form("Isilon, Table 1");
     for subject in &shown {
+        let unit = time_unit([subject.figures.real_max_s]);
         table.columns.push(Column::new(&*subject.name, unit));
     }
     let maps: Vec<BTreeMap<String, &JobResult>> = shown.iter().map(|one| by_key(one)).collect();
