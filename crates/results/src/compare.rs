@@ -272,7 +272,11 @@ fn aggregate(all: &[Vec<Repeat>], alike: &[bool]) -> Vec<Compared> {
                 .map(|name| one.real_s.get(*name).copied())
                 .sum()
         };
-        let label = format!("Sum of real times, {} jobs in common", common.len());
+        let jobs = match common.len() {
+            1 => "1 job".to_owned(),
+            many => format!("{many} jobs"),
+        };
+        let label = format!("Sum of real times, {jobs} in common");
         rows.push(compared(
             &label,
             Unit::Seconds,

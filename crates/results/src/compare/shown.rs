@@ -91,6 +91,16 @@ fn jobs(comparison: &Comparison, side: usize, label: &str) -> Option<String> {
             .count()
     };
     let all = known.len();
+    if let [one] = known[..] {
+        let said = match one.finding() {
+            Finding::Noise => format!("shows no difference on {label} beyond noise"),
+            Finding::Less => format!("is faster on {label} beyond noise"),
+            Finding::More => format!("is slower on {label} beyond noise"),
+            Finding::Unknown if one.ratio < 1.0 => format!("took less time on {label}"),
+            Finding::Unknown => format!("took no less time on {label}"),
+        };
+        return Some(format!("the one job with a ratio {said}"));
+    }
     if count(Finding::Unknown) == all {
         let less = known.iter().filter(|ratio| ratio.ratio < 1.0).count();
         return Some(format!(

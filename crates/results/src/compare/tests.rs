@@ -230,7 +230,7 @@ fn different_jobs_are_said_and_summed_in_common_only() {
         side("a", &[&[("x", 10.0), ("y", 90.0)]]),
         side("b", &[&[("x", 5.0)]]),
     ]);
-    let common = find(&found.aggregate, "Sum of real times, 1 jobs in common");
+    let common = find(&found.aggregate, "Sum of real times, 1 job in common");
     assert!((common.ratios[0].unwrap().ratio - 0.5).abs() < 1e-12);
     assert!(
         found
@@ -278,6 +278,29 @@ fn figures_of_two_suites_have_no_ratio() {
 }
 
 #[test]
+fn one_job_is_spoken_of_as_one() {
+    let of = |factor: f64, repeats: usize| {
+        let times = [10.0, 10.1, 9.9].map(|real_s| [("x", real_s * factor)]);
+        let runs: Vec<&[(&str, f64)]> = times.iter().take(repeats).map(|one| &one[..]).collect();
+        side("s", &runs)
+    };
+    let said = |factor: f64, repeats: usize| {
+        let found = compare(&[of(1.0, repeats), of(factor, repeats)]);
+        found.statements[1].clone()
+    };
+    insta::assert_snapshot!(
+        [
+            said(0.5, 1),
+            said(1.0, 1),
+            said(0.5, 3),
+            said(2.0, 3),
+            said(1.0, 3)
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
 fn jobs_that_failed_are_not_fast() {
     let whole = run("a", &[("j1", 600.0), ("j2", 600.0)]);
     let mut broken = run("b", &[("j1", 600.0), ("j2", 1.0)]);
@@ -288,7 +311,7 @@ fn jobs_that_failed_are_not_fast() {
     };
     let found = compare(&[of(whole), of(broken)]);
     assert_eq!(find(&found.jobs, "j2").values, [Some(600.0), None]);
-    let common = find(&found.aggregate, "Sum of real times, 1 jobs in common");
+    let common = find(&found.aggregate, "Sum of real times, 1 job in common");
     assert!((common.ratios[0].unwrap().ratio - 1.0).abs() < 1e-12);
 }
 
