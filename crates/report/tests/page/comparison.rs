@@ -3,6 +3,7 @@
 use report::page::{self, Run};
 use results::compare::{Side, compare};
 use results::subject::Subject;
+use results::table::{Cell, Column, Table, Unit};
 use serde_json::json;
 
 use crate::behaviour::CONTRAST;
@@ -50,6 +51,33 @@ fn ratios_have_their_place_and_their_finding() {
             assert_eq!(browser.run(places), json!(true));
         });
     }
+}
+
+/// Whether anything is wider than its place.
+const WIDER: &str = "[document.documentElement, ...document.querySelectorAll('h1, h2, .scroll')]
+    .filter(one => one.scrollWidth > one.clientWidth).map(one => one.tagName + ' ' + one.textContent.slice(0, 40))";
+
+/// As long as a file system allows a name to be, without a place to break at.
+#[test]
+fn long_names_push_nothing_out_of_view() {
+    let long = "nightly_run_of_the_grid_".repeat(8);
+    let comparison = compare(&[side("before", &[1.0, 1.01]), side(&long, &[1.3, 1.31])]);
+    let text = page::comparison(&comparison, &comparison.tables());
+    check_page(&text, (1280, 900), "light", |browser| {
+        assert_eq!(browser.run(WIDER), json!([]));
+    });
+    let columns = ["Log", "Platform"].map(|title| (title, Unit::Text));
+    let mut table = Table::new("log-files", "Logs", &columns);
+    for title in ["in steps", "CPU", "read", "written"] {
+        table.columns.push(Column::new(title, Unit::Stimer));
+    }
+    let mut cells = vec![Cell::text(format!("{long}.log")), Cell::text("Linux")];
+    cells.extend([5000.0, 400.0, 30.0, 2.0].map(Cell::Number));
+    table.row(cells);
+    let text = page::of_tables("logs", &["1 log".to_owned()], &[table]);
+    check_page(&text, (1280, 900), "light", |browser| {
+        assert_eq!(browser.run(WIDER), json!([]));
+    });
 }
 
 /// A run on so many nodes, of storage that gives 45 MB/s and nodes that ask for 10 each.
