@@ -27,6 +27,7 @@ pub use outcome::{DeviceShare, Outcome, PhaseOutcome, PlaceOutcome, StreamOutcom
 use serde::{Deserialize, Serialize};
 
 use ::io::cache;
+use base::random::Stream;
 use blocks::Blocks;
 use counters::Counters;
 use stream::{Files, Moved};
@@ -326,7 +327,7 @@ fn carry_out(
             let blocks = Blocks::new(
                 options.content,
                 options.block_bytes,
-                options.among.stream(number),
+                Stream::new(options.among.stream(number)),
             );
             let bounds = stream::Bounds {
                 read_before: read_bytes(before, (*place, *stream)),

@@ -197,6 +197,8 @@ fn read(
 mod tests {
     use std::fs;
 
+    use base::random::Stream;
+
     use super::super::Content;
     use super::*;
 
@@ -213,7 +215,7 @@ mod tests {
             again: false,
         };
         let run = |phase, bounds| {
-            let blocks = Blocks::new(Content::Random, BLOCK, 0);
+            let blocks = Blocks::new(Content::Random, BLOCK, Stream::new(0));
             let opened = files.open(phase).unwrap();
             opened.run(phase, blocks, bounds, &|_| false).unwrap()
         };

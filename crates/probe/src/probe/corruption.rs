@@ -83,7 +83,7 @@ fn large(ground: &Ground<'_>, report: &mut Report) -> Result<(), Error> {
     ground.create("large", bytes)?;
     let path = ground.path("large");
     let cold = evicted(ground, "large")?;
-    let mut blocks = Blocks::new(Content::Random, BLOCK_BYTES, 0);
+    let mut blocks = Blocks::new(Content::Random, BLOCK_BYTES, Stream::new(0));
     let file = File::open(&path).map_err(|source| failed("open", &path, source))?;
     let (mut number, mut wrong) = (0, 0);
     let moved = ground.moving().read_with(&mut |block, at| {

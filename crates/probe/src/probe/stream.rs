@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use base::random::Stream;
 use serde::{Deserialize, Serialize};
 
 use crate::iotest::Content;
@@ -84,7 +85,7 @@ impl<'a> Moving<'a> {
 
     /// Writes random blocks, which nothing can compress, and flushes them.
     pub(super) fn write(&self, file: &File, bytes: u64) -> io::Result<Moved> {
-        let mut blocks = Blocks::new(Content::Random, self.block_bytes, 0);
+        let mut blocks = Blocks::new(Content::Random, self.block_bytes, Stream::new(0));
         let (begun, mut moved, mut flushed) = (Instant::now(), Moved::default(), 0);
         let mut busy = Duration::ZERO;
         for number in 0.. {
