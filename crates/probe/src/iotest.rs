@@ -50,7 +50,7 @@ pub enum Phase {
     Read,
     /// Three blocks read for each that is written, to a second file.
     Mixed,
-    /// Each block read is written to a second file, as a DATA step copies.
+    /// A block is written to a second file for each that is read, as a DATA step copies.
     Copy,
 }
 
@@ -136,6 +136,9 @@ pub struct Options {
     pub warm: bool,
     /// Which of several hosts this is.
     pub among: Among,
+    /// Tells this run from all others, so that none writes what storage has kept of another one. The same in all
+    /// phases, and on all hosts: by it they know what belongs where.
+    pub run: u64,
 }
 
 /// What holds for all phases of a test.
@@ -298,6 +301,13 @@ fn everyone(options: &Options) -> impl Iterator<Item = (usize, usize)> + '_ {
         .flat_map(|place| (0..options.streams).map(move |stream| (place, stream)))
 }
 
+/// What belongs in the first file of a stream, or in the second one of a phase.
+fn blocks(options: &Options, number: usize, second: Option<Phase>) -> Blocks {
+    let stream = Stream::new(options.run).child(options.among.stream(number));
+    let file = second.map_or(0, |phase| 1 + phase as u64);
+    Blocks::new(options.content, options.block_bytes, stream.child(file))
+}
+
 /// Bytes that a stream has read in these phases.
 fn read_bytes(phases: &[PhaseOutcome], (place, stream): (usize, usize)) -> u64 {
     let stream = |phase: &PhaseOutcome| phase.places.get(place)?.streams.get(stream).copied();
@@ -324,11 +334,7 @@ fn carry_out(
             let (sender, start, moving) = (sender.clone(), &start, &moving[number]);
             let failing = &failing;
             let files = Files::of(&options.places[*place].folder, *stream);
-            let blocks = Blocks::new(
-                options.content,
-                options.block_bytes,
-                Stream::new(options.among.stream(number)),
-            );
+            let blocks = move |file| blocks(options, number, file);
             let bounds = stream::Bounds {
                 read_before: read_bytes(before, (*place, *stream)),
                 time: options.time,

@@ -3,8 +3,9 @@
 mod nodes;
 mod text;
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use base::units::parse_size;
@@ -90,7 +91,7 @@ pub enum PhaseArg {
     Read,
     /// Three blocks read for one written.
     Mixed,
-    /// Each block read is written.
+    /// One block written for each that is read.
     Copy,
 }
 
@@ -128,7 +129,7 @@ pub fn run(args: &IotestArgs) -> Result<Exit> {
         .map(|directory| Room::make(directory, "iotest"));
     let rooms: Vec<Room> = rooms.collect::<Result<_>>()?;
     let places = rooms.iter().map(place).collect();
-    let options = options(args, &host, places, Among::ALONE)?;
+    let options = options(args, &host, places, (Among::ALONE, new_run()))?;
     let mut last = None;
     let found = iotest(&options, &stop, &mut |phase, rate| {
         if last.replace(phase) != Some(phase) {
@@ -215,12 +216,23 @@ fn phases(args: &IotestArgs) -> Result<Vec<Phase>> {
     Ok(phases)
 }
 
-fn options(args: &IotestArgs, host: &Host, places: Vec<Place>, among: Among) -> Result<Options> {
+/// A number that no other run has: by chance, so that nobody must have kept those before.
+fn new_run() -> u64 {
+    RandomState::new().hash_one((std::process::id(), SystemTime::now()))
+}
+
+fn options(
+    args: &IotestArgs,
+    host: &Host,
+    places: Vec<Place>,
+    (among, run): (Among, u64),
+) -> Result<Options> {
     let folders = places.iter().map(|place| &*place.folder);
     Ok(Options {
         memory_bytes: memory::caching(folders)?,
         places,
         among,
+        run,
         streams: args.streams.unwrap_or(host.cores) as usize,
         phases: phases(args)?,
         time: Duration::from_secs(args.seconds.into()),

@@ -88,26 +88,34 @@ impl Files {
     }
 }
 
+/// The file that is written where another one is read.
+struct Second<'a> {
+    to: &'a (File, PathBuf),
+    /// What is written, which is not what was read: storage that deduplicates would keep no second copy of that.
+    blocks: Blocks,
+    /// Of so many blocks read one is written.
+    each: u64,
+}
+
 impl Opened {
-    /// `tell` hears of bytes that were moved, and says whether to stop.
+    /// `content` is what belongs in the first file, or in the second one of a phase. `tell` hears of bytes that were moved, and says whether to stop.
     pub(super) fn run(
         self,
         phase: Phase,
-        blocks: Blocks,
+        content: impl Fn(Option<Phase>) -> Blocks,
         bounds: Bounds,
         tell: &dyn Fn(u64) -> bool,
     ) -> Result<Moved, Error> {
+        let blocks = content(None);
         let moved = match (&self.read, &self.write) {
             (None, Some(to)) => write(to, blocks, bounds, tell)?,
             (Some(from), to) => {
-                let each = phase.reads_for_write().unwrap_or(u64::MAX);
-                read(
-                    from,
-                    to.as_ref().map(|to| (to, each)),
-                    &blocks,
-                    bounds,
-                    tell,
-                )?
+                let second = to.as_ref().map(|to| Second {
+                    to,
+                    blocks: content(Some(phase)),
+                    each: phase.reads_for_write().unwrap_or(u64::MAX),
+                });
+                read(from, second, &blocks, bounds, tell)?
             }
             (None, None) => Moved::default(),
         };
@@ -151,7 +159,7 @@ fn write(
 /// however large the file: of the file system, of a server, of the storage.
 fn read(
     (file, path): &(File, PathBuf),
-    to: Option<(&(File, PathBuf), u64)>,
+    mut second: Option<Second<'_>>,
     blocks: &Blocks,
     bounds: Bounds,
     tell: &dyn Fn(u64) -> bool,
@@ -176,8 +184,12 @@ fn read(
         came.map_err(|source| failed("read", path, source))?;
         moved.read_bytes += block_bytes;
         moved.wrong_blocks += u64::from(!blocks.belongs(number, &block));
-        if let Some(((to, path), _)) = to.filter(|(_, each)| step.is_multiple_of(*each)) {
-            let written = to.write_all_at(&block, moved.written_bytes);
+        if let Some(second) = &mut second
+            && step.is_multiple_of(second.each)
+        {
+            let block = second.blocks.block(moved.written_bytes / block_bytes);
+            let (to, path) = second.to;
+            let written = to.write_all_at(block, moved.written_bytes);
             written.map_err(|source| failed("write", path, source))?;
             moved.written_bytes += block_bytes;
         }
@@ -195,6 +207,7 @@ fn read(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
 
     use base::random::Stream;
@@ -202,34 +215,70 @@ mod tests {
     use super::super::Content;
     use super::*;
 
-    #[test]
-    fn a_phase_goes_on_where_the_one_before_ended() {
-        const BLOCK: usize = 4096;
-        let place = tempfile::tempdir().unwrap();
-        let files = Files::of(place.path(), 0);
-        let bounds = |read_before| Bounds {
+    const BLOCK: usize = 4096;
+
+    fn bounds(read_before: u64, block: usize) -> Bounds {
+        Bounds {
             read_before,
             time: Duration::from_secs(30),
             least: 0,
-            most: 8 * BLOCK as u64,
+            most: 8 * block as u64,
             again: false,
-        };
-        let run = |phase, bounds| {
-            let blocks = Blocks::new(Content::Random, BLOCK, Stream::new(0));
-            let opened = files.open(phase).unwrap();
-            opened.run(phase, blocks, bounds, &|_| false).unwrap()
-        };
-        run(Phase::Write, bounds(0));
+        }
+    }
+
+    fn content(file: Option<Phase>, block: usize) -> Blocks {
+        let number = file.map_or(0, |phase| 1 + phase as u64);
+        Blocks::new(Content::Random, block, Stream::new(number))
+    }
+
+    fn run(files: &Files, phase: Phase, bounds: Bounds, stop: bool) -> Moved {
+        let block = usize::try_from(bounds.most / 8).unwrap();
+        let opened = files.open(phase).unwrap();
+        let moved = opened.run(phase, |file| content(file, block), bounds, &|_| stop);
+        moved.unwrap()
+    }
+
+    #[test]
+    fn a_phase_goes_on_where_the_one_before_ended() {
+        // Whoever is told to stop does so after a block of this size.
+        const LARGE: usize = 4 << 20;
+        let place = tempfile::tempdir().unwrap();
+        let files = Files::of(place.path(), 0);
+        run(&files, Phase::Write, bounds(0, LARGE), false);
+        let first = File::options().write(true).open(&files.first).unwrap();
+        first.write_all_at(b"other", 5 * LARGE as u64).unwrap();
         // The second time round, five blocks in.
-        let moved = run(Phase::Copy, bounds(13 * BLOCK as u64));
-        let (read, copied) = (fs::read(&files.first), fs::read(&files.second));
-        let mut wanted = read.unwrap();
-        wanted.rotate_left(5 * BLOCK);
-        assert!(copied.unwrap() == wanted, "begins with the sixth block");
-        assert_eq!(moved.wrong_blocks, 0);
-        assert_eq!(
-            run(Phase::Mixed, bounds(BLOCK as u64)).written_bytes,
-            3 * BLOCK as u64
-        );
+        for (before, wrong_blocks) in [(13, 1), (12, 0), (14, 0)] {
+            let from = bounds(before * LARGE as u64, LARGE);
+            let moved = run(&files, Phase::Read, from, true);
+            assert_eq!(moved.read_bytes, LARGE as u64);
+            assert_eq!(moved.wrong_blocks, wrong_blocks, "{before}");
+        }
+    }
+
+    #[test]
+    fn second_files_hold_what_is_nowhere_else() {
+        let place = tempfile::tempdir().unwrap();
+        let files = Files::of(place.path(), 0);
+        run(&files, Phase::Write, bounds(0, BLOCK), false);
+        let mut written = vec![fs::read(&files.first).unwrap()];
+        for (phase, blocks) in [(Phase::Mixed, 3), (Phase::Copy, 8)] {
+            let moved = run(&files, phase, bounds(BLOCK as u64, BLOCK), false);
+            assert_eq!(
+                (moved.read_bytes, moved.wrong_blocks),
+                (8 * BLOCK as u64, 0)
+            );
+            let second = fs::read(&files.second).unwrap();
+            assert_eq!(moved.written_bytes, second.len() as u64);
+            assert_eq!(second.len(), blocks * BLOCK);
+            let own = content(Some(phase), BLOCK);
+            let mut found = (0..).zip(second.chunks(BLOCK));
+            assert!(found.all(|(number, block)| own.belongs(number, block)));
+            written.push(second);
+        }
+        let sectors = || written.iter().flat_map(|file| file.chunks(512));
+        let distinct: BTreeSet<&[u8]> = sectors().collect();
+        assert_eq!(distinct.len(), sectors().count());
     }
 }

@@ -15,6 +15,7 @@ fn options(place: &Path, phases: &[Phase]) -> Options {
         memory_bytes: 1 << 20,
         warm: false,
         among: Among::ALONE,
+        run: 1,
     }
 }
 
@@ -83,6 +84,26 @@ fn a_block_that_changed_on_the_way_is_counted() {
     let outcome = run(&options(place.path(), &[Phase::Read])).unwrap();
     assert_eq!(outcome.wrong_blocks(), 1);
     assert_eq!(outcome.phases[0].places[0].streams[1].wrong_blocks, 1);
+}
+
+#[test]
+fn what_another_run_or_another_host_wrote_does_not_belong() {
+    let place = place();
+    let written = options(place.path(), &[Phase::Write]);
+    run(&written).unwrap();
+    let wrong = |options: Options| run(&options).unwrap().wrong_blocks();
+    let read = Options {
+        phases: vec![Phase::Read],
+        ..written
+    };
+    assert_eq!(wrong(read.clone()), 0);
+    let among = Among { rank: 1, hosts: 2 };
+    let of_host = Options {
+        among,
+        ..read.clone()
+    };
+    assert_eq!(wrong(of_host), 3 * 64);
+    assert_eq!(wrong(Options { run: 2, ..read }), 3 * 64);
 }
 
 #[test]

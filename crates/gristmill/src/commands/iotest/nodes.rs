@@ -15,7 +15,7 @@ use clap::Parser;
 use probe::iotest::{self as test, Among, OfHost, Phase, Place, on_one_clock, together};
 use serde::{Deserialize, Serialize};
 
-use super::{Host, IotestArgs, host, options, phases, tell};
+use super::{Host, IotestArgs, host, new_run, options, phases, tell};
 use crate::cli::{Cli, Verb};
 use crate::commands::exec::host_name;
 use crate::commands::nodes::{self, Met};
@@ -39,6 +39,8 @@ struct Order {
     /// The command, and where it was given.
     words: Vec<String>,
     from: PathBuf,
+    /// Tells what this run writes from what others wrote; every process of a node makes and checks blocks by it.
+    run: u64,
 }
 
 /// Leads, or does what it is told.
@@ -76,6 +78,7 @@ fn lead(
         name,
         words: env::args().collect(),
         from: env::current_dir().context("failed to find the current directory")?,
+        run: new_run(),
     };
     let text = serde_json::to_string(&order).context("failed to write down the order")?;
     fs::write(folder.join("order.json"), text)
@@ -259,7 +262,7 @@ fn carry_out(
         rank,
         hosts: order.nodes.len(),
     };
-    let options = options(args, &own, places, among)?;
+    let options = options(args, &own, places, (among, order.run))?;
     let before = phases(args)?
         .into_iter()
         .take_while(|one| *one != phase)
