@@ -7,7 +7,7 @@ use host::audit::{Outcome, Site, fix, judge};
 use host::facts::Root;
 use host::facts::collect::{Given, collect};
 
-use super::{audit, write};
+use super::{audit, audit_as, write};
 
 #[test]
 fn several_connections_only_where_the_kernel_and_the_mount_can() {
@@ -260,4 +260,43 @@ fn a_limit_is_never_lowered() {
         written.contains("\n@sas soft nproc 65536\n@sas hard nproc unlimited\n"),
         "{written}"
     );
+}
+
+#[test]
+fn huge_pages_stay_on_where_a_host_is_of_guests() {
+    let of = |role: &str, argument: &str| {
+        audit_as(
+            role,
+            &[],
+            &[
+                (
+                    "sys/kernel/mm/transparent_hugepage/enabled",
+                    "[always] madvise never\n",
+                ),
+                ("sys/block/sda/device/vendor", "PURE    \n"),
+                ("proc/cmdline", argument),
+                ("etc/tuned/active_profile", "site\n"),
+                (
+                    "etc/tuned/site/tuned.conf",
+                    "[vm]\ntransparent_hugepages=always\n",
+                ),
+            ],
+        )
+    };
+    let host = of("kvm-host", "ro\n");
+    for id in ["THP-001", "THP-002", "THP-004"] {
+        assert_eq!(host.result(id, None), Outcome::NotApplicable, "{id}");
+    }
+    assert_eq!(host.result("THP-003", None), Outcome::Pass);
+    // Two that set it differently are told of, whoever is right.
+    let host = of("kvm-host", "ro transparent_hugepage=never\n");
+    assert_eq!(host.result("THP-005", None), Outcome::Fail);
+    let never = |host: &super::Audited| {
+        let mut files = host.files.iter().filter(|(path, _)| *path != "README");
+        files.any(|(_, text)| text.contains("transparent_hugepages=never"))
+    };
+    assert!(!never(&host), "{:?}", host.files);
+    let host = of("compute", "ro transparent_hugepage=never\n");
+    assert_eq!(host.result("THP-002", None), Outcome::Fail);
+    assert!(never(&host));
 }

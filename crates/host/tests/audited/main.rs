@@ -39,8 +39,14 @@ impl Audited {
     }
 }
 
-/// Audits a host that has these files; /sas and "/sas data" hold its data.
+/// Audits a host that computes and has these files; /sas and "/sas data" hold its data.
 fn audit(files: &[(&str, &str)]) -> Audited {
+    let paths = [("sasdata", "/sas"), ("sasdata", "/sas data")];
+    audit_as("compute", &paths, files)
+}
+
+/// Audits a host of a role that has these files, with these roles of paths.
+fn audit_as(role: &str, paths: &[(&str, &str)], files: &[(&str, &str)]) -> Audited {
     let folder = tempfile::tempdir().unwrap();
     // A tree of one folder would be taken for an archive's.
     write(folder.path(), "proc/uptime", "1 1\n");
@@ -49,14 +55,15 @@ fn audit(files: &[(&str, &str)]) -> Audited {
         write(folder.path(), path, text);
     }
     let given = Given {
-        paths: ["/sas", "/sas data"]
-            .map(|path| ("sasdata".to_owned(), path.to_owned()))
-            .to_vec(),
+        paths: paths
+            .iter()
+            .map(|(role, path)| ((*role).to_owned(), (*path).to_owned()))
+            .collect(),
         ..Given::default()
     };
     let facts = collect(&Root::tree(folder.path()), &given).unwrap();
     let site = Site {
-        host_roles: vec!["compute".to_owned()],
+        host_roles: vec![role.to_owned()],
         today: "2026-11-21".to_owned(),
         ..Site::default()
     };
