@@ -283,8 +283,7 @@ fn an_override_waives_until_its_end() {
 fn what_is_written_mends_what_failed() {
     let node = node();
     let (facts, findings) = audit(node.path(), &site());
-    let fstab = fs::read_to_string(node.path().join("etc/fstab")).unwrap();
-    let files = fix::files(&facts, &findings, Some(&fstab));
+    let files = fix::files(&facts, &findings, &Root::tree(node.path()));
     let sysctl = &files["etc/sysctl.d/90-gristmill.conf"];
     assert!(
         sysctl.contains("# VM-106: ") && sysctl.contains("vm.max_map_count = 262144"),

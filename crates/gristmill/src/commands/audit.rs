@@ -230,8 +230,7 @@ fn mend(directory: &Path, root: &Root, facts: &Facts, findings: &[Finding]) -> R
             directory.display()
         );
     }
-    let fstab = root.text("/etc/fstab");
-    let files = fix::files(facts, findings, fstab.as_deref());
+    let files = fix::files(facts, findings, root);
     for (name, text) in &files {
         let path = directory.join(name);
         if let Some(folder) = path.parent() {

@@ -1,6 +1,7 @@
 //! Files that mend what failed, for a person to install. Nothing here touches a host.
 
 mod fstab;
+mod kept;
 mod limits;
 mod multipath;
 mod plain;
@@ -11,13 +12,14 @@ use std::fmt::Write as _;
 
 use super::{Finding, Outcome};
 use crate::facts::value::amount;
-use crate::facts::{Facts, Key};
+use crate::facts::{Facts, Key, Root};
 
 use plain::{Line, SYSCTL, TMPFILES, UDEV};
 
-/// Files by their paths below the root of the host; what cannot be a file is in `README`. `fstab`
-/// is the text of /etc/fstab.
-pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeMap<String, String> {
+/// Files by their paths below the root of the host; what cannot be a file is in `README`. Files of `root` that were
+/// written before are written with what they say already, and /etc/fstab is what the patch is for.
+pub fn files(facts: &Facts, findings: &[Finding], root: &Root) -> BTreeMap<String, String> {
+    let installed = |path: &str| root.text(&format!("/{path}")).unwrap_or_default();
     let mut plan = Plan::default();
     let wrong = findings.iter().filter(|finding| {
         matches!(
@@ -29,19 +31,22 @@ pub fn files(facts: &Facts, findings: &[Finding], fstab: Option<&str>) -> BTreeM
         plan.add(facts, finding);
     }
     let mut files = plan.written();
+    for (path, text) in &mut files {
+        text.insert_str(0, &kept::kept(&installed(path), text));
+    }
     plan.say_who_wins(facts, files.get(SYSCTL).map_or("", String::as_str));
-    if let Some((path, text)) = tuned::profile(facts, &plan.tuned) {
+    if let Some((path, text)) = tuned::profile(facts, &plan.tuned, &installed) {
         plan.steps.push(format!(
             "tuned-adm profile {} && tuned-adm verify",
             tuned::NAME
         ));
         files.insert(path, text);
     }
-    if let Some(text) = multipath::file(&plan.multipath) {
+    if let Some(text) = multipath::file(&plan.multipath, &installed(multipath::PATH)) {
         plan.steps.push("multipathd reconfigure".to_owned());
         files.insert(multipath::PATH.to_owned(), text);
     }
-    let (patch, left) = fstab::patch(fstab.unwrap_or_default(), &plan.fstab);
+    let (patch, left) = fstab::patch(&installed("etc/fstab"), &plan.fstab);
     plan.by_hand.extend(left);
     if let Some(patch) = patch {
         let apply =

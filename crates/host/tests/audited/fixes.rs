@@ -122,7 +122,7 @@ fn two_mounts(tuned: bool) -> BTreeMap<String, String> {
             _ => finding.result = Outcome::Pass,
         }
     }
-    fix::files(&facts, &findings, None)
+    fix::files(&facts, &findings, &Root::tree(folder.path()))
 }
 
 #[test]
@@ -299,4 +299,103 @@ fn huge_pages_stay_on_where_a_host_is_of_guests() {
     let host = of("compute", "ro transparent_hugepage=never\n");
     assert_eq!(host.result("THP-002", None), Outcome::Fail);
     assert!(never(&host));
+}
+
+#[test]
+fn what_was_mended_before_stays_mended() {
+    let path = "etc/sysctl.d/90-gristmill.conf";
+    let host = |maps: &str, timestamps: &str, installed: &str| {
+        let files = [
+            ("proc/sys/vm/max_map_count", maps),
+            ("proc/sys/net/ipv4/tcp_timestamps", timestamps),
+            (path, installed),
+        ];
+        audit(&files).file(path).to_owned()
+    };
+    let maps = host("65530\n", "1\n", "");
+    assert!(maps.ends_with("\nvm.max_map_count = 262144\n"), "{maps}");
+    assert_eq!(host("262144\n", "1\n", &maps), "");
+    let site = format!("{maps}# of the site\nvm.overcommit_ratio = 77\n");
+    let both = host("262144\n", "0\n", &site);
+    assert_eq!(
+        both.strip_prefix(&site),
+        Some(
+            "# NET-016: Do not turn TCP timestamps off, as a paper says\nnet.ipv4.tcp_timestamps = 1\n"
+        )
+    );
+    // What is not in effect is written as before, once.
+    assert_eq!(
+        host("65530\n", "0\n", &both)
+            .matches("max_map_count")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_profile_keeps_what_it_was_installed_for() {
+    let path = "etc/tuned/gristmill-sas/tuned.conf";
+    let host = |pages: &str, scheduler: &str, active: &str, installed: &str| {
+        let files = [
+            (
+                "proc/self/mountinfo",
+                "30 21 8:0 / /sas rw - xfs /dev/sda rw\n",
+            ),
+            ("sys/block/sda/dev", "8:0\n"),
+            ("sys/block/sda/device/vendor", "PURE    \n"),
+            ("sys/block/sda/queue/scheduler", scheduler),
+            ("sys/kernel/mm/transparent_hugepage/enabled", pages),
+            ("etc/tuned/active_profile", active),
+            (path, installed),
+        ];
+        audit(&files).file(path).to_owned()
+    };
+    let (on, off) = ("[always] madvise never\n", "always madvise [never]\n");
+    let (wrong, right) = ("none mq-deadline [bfq]\n", "[none] mq-deadline bfq\n");
+    let pages = host(on, right, "virtual-guest\n", "");
+    assert!(
+        pages.ends_with(
+            "\ninclude=throughput-performance\n\n[vm]\n# THP-002\ntransparent_hugepages=never\n"
+        ),
+        "{pages}"
+    );
+    let both = host(
+        off,
+        wrong,
+        "gristmill-sas\n",
+        &pages.replace("include=", "include=site "),
+    );
+    assert!(
+        both.contains("\ninclude=site throughput-performance\n")
+            && both.contains("[disk]\n# BLK-002\nelevator=mq-deadline\n")
+            && both.ends_with("\n[vm]\n# THP-002\ntransparent_hugepages=never\n"),
+        "{both}"
+    );
+}
+
+#[test]
+fn devices_of_multipath_keep_what_they_have() {
+    let path = "etc/multipath/conf.d/gristmill.conf";
+    let installed = "devices {\n  device {\n    vendor \"PURE\"\n    product \"FlashArray\"\n    \
+                     # MP-009: at once\n    fast_io_fail_tmo 1\n    # of the site\n    \
+                     path_selector \"service-time 0\"\n  }\n  device {\n    vendor \"OTHER\"\n    \
+                     dev_loss_tmo 5\n  }\n}\n";
+    let of_site = "devices {\n device {\n vendor \"PURE\"\n product \"FlashArray\"\n no_path_retry 0\n \
+                   dev_loss_tmo 600\n }\n}\n";
+    let audited = audit(&[
+        ("sys/block/sda/device/vendor", "PURE    \n"),
+        ("etc/multipath.conf", of_site),
+        (path, installed),
+    ]);
+    let written = audited.file(path);
+    assert!(
+        written.contains("vendor \"OTHER\"\n    dev_loss_tmo 5\n"),
+        "{written}"
+    );
+    assert!(
+        written.contains("    # of the site\n    path_selector \"service-time 0\"\n"),
+        "{written}"
+    );
+    assert!(!written.contains("fast_io_fail_tmo 1\n"), "{written}");
+    assert!(written.contains("    fast_io_fail_tmo 10\n"), "{written}");
 }

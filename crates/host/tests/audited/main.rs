@@ -61,14 +61,14 @@ fn audit_as(role: &str, paths: &[(&str, &str)], files: &[(&str, &str)]) -> Audit
             .collect(),
         ..Given::default()
     };
-    let facts = collect(&Root::tree(folder.path()), &given).unwrap();
+    let root = Root::tree(folder.path());
+    let facts = collect(&root, &given).unwrap();
     let site = Site {
         host_roles: vec![role.to_owned()],
         today: "2026-11-21".to_owned(),
         ..Site::default()
     };
     let findings = judge(&Catalogue::built_in().unwrap(), &facts, &site);
-    let fstab = fs::read_to_string(folder.path().join("etc/fstab")).ok();
-    let files = fix::files(&facts, &findings, fstab.as_deref());
+    let files = fix::files(&facts, &findings, &root);
     Audited { findings, files }
 }

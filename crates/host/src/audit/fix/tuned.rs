@@ -27,11 +27,18 @@ struct Line {
 type Sections = BTreeMap<String, Vec<Line>>;
 
 /// The profile's path and text. What its version does not know is written in the older way, or left
-/// out with a word.
-pub(super) fn profile(facts: &Facts, wanted: &[Wanted]) -> Option<(String, String)> {
+/// out with a word. `installed` tells what a profile of ours by this path says, which stays in it.
+pub(super) fn profile(
+    facts: &Facts,
+    wanted: &[Wanted],
+    installed: &dyn Fn(&str) -> String,
+) -> Option<(String, String)> {
     if wanted.is_empty() {
         return None;
     }
+    let old = FOLDERS.map(|folder| installed(&path(folder)));
+    let old = old.iter().find(|text| !text.is_empty());
+    let old = old.map_or("", String::as_str);
     let version = facts.plain("tuned", "version").map(ToString::to_string);
     let since = |than: &str| {
         version
@@ -42,15 +49,23 @@ pub(super) fn profile(facts: &Facts, wanted: &[Wanted]) -> Option<(String, Strin
     // Rules that ask for the profile itself mean its place below all others.
     let rules = ["TUN-002", "TUN-003", "TUN-004", "TUN-101"];
     let base = wanted.iter().any(|one| rules.contains(&one.rule.as_str()));
+    let included = old.lines().find_map(|line| line.strip_prefix("include="));
     let include = match active.as_deref() {
-        Some("none" | NAME) | None => "throughput-performance",
+        Some(NAME) => included
+            .filter(|_| !base)
+            .unwrap_or("throughput-performance"),
+        Some("none") | None => "throughput-performance",
         Some(_) if base => "throughput-performance",
         Some(profile) => profile.split(' ').next().unwrap_or(profile),
     };
     let mut sections = Sections::new();
     // Where two rules want different values, the one that is sure stands.
     let (advice, sure): (Vec<&Wanted>, Vec<&Wanted>) = wanted.iter().partition(|one| one.advice);
-    for one in sure.into_iter().chain(advice) {
+    for one in sure {
+        add(&mut sections, one, &since);
+    }
+    keep(&mut sections, old);
+    for one in advice {
         add(&mut sections, one, &since);
     }
     let known = version.as_deref().unwrap_or("an unknown version");
@@ -62,19 +77,65 @@ pub(super) fn profile(facts: &Facts, wanted: &[Wanted]) -> Option<(String, Strin
         let mut last = String::new();
         for line in lines {
             let rules = format!("# {}", line.rules.join(" "));
-            if rules != last {
+            if rules != last && !line.rules.is_empty() {
                 let _ = writeln!(text, "{rules}");
             }
             let _ = writeln!(text, "{}", line.text);
             last = rules;
         }
     }
-    let folder = if since("2.23") {
-        "etc/tuned/profiles"
-    } else {
-        "etc/tuned"
+    let [newer, older] = FOLDERS;
+    let folder = if since("2.23") { newer } else { older };
+    Some((path(folder), text))
+}
+
+/// Where profiles are, since 2.23 and before.
+const FOLDERS: [&str; 2] = ["etc/tuned/profiles", "etc/tuned"];
+
+fn path(folder: &str) -> String {
+    format!("{folder}/{NAME}/tuned.conf")
+}
+
+/// Keeps the lines of a profile that was installed before, unless what is sure now says something else.
+fn keep(sections: &mut Sections, installed: &str) {
+    let (mut section, mut rules) = (String::new(), Vec::new());
+    for line in installed.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[') {
+            name.trim_end_matches(']').clone_into(&mut section);
+            rules.clear();
+        } else if let Some(said) = line.strip_prefix("# ") {
+            rules = said.split_whitespace().map(str::to_owned).collect();
+        } else if let Some((name, _)) = line.split_once('=')
+            && section != "main"
+            && !line.starts_with(['#', ';'])
+        {
+            insert(sections, &section, name.trim(), line, &rules);
+        }
+    }
+}
+
+/// Adds a line of a profile, unless one before it sets the same.
+fn insert(sections: &mut Sections, section: &str, name: &str, line: &str, rules: &[String]) {
+    // The share and the bytes of dirty memory set each other to nothing: the first stands.
+    let twin = match () {
+        () if name.ends_with("_ratio") => name.replace("_ratio", "_bytes"),
+        () => name.replace("_bytes", "_ratio"),
     };
-    Some((format!("{folder}/{NAME}/tuned.conf"), text))
+    let plain = |line: &str| line.trim_start_matches('#').replace(' ', "");
+    let sets = |known: &&mut Line| known.name == name || known.name == twin;
+    let Some(known) = sections.values_mut().flatten().find(sets) else {
+        sections.entry(section.to_owned()).or_default().push(Line {
+            rules: rules.to_vec(),
+            name: name.to_owned(),
+            text: line.to_owned(),
+        });
+        return;
+    };
+    for rule in rules {
+        if plain(&known.text) == plain(line) && !known.rules.contains(rule) {
+            known.rules.push(rule.clone());
+        }
+    }
 }
 
 fn add(sections: &mut Sections, wanted: &Wanted, since: &impl Fn(&str) -> bool) {
@@ -105,31 +166,18 @@ fn add(sections: &mut Sections, wanted: &Wanted, since: &impl Fn(&str) -> bool) 
             (section, name) => (section.to_owned(), format!("{name}={value}")),
         };
         let name = line.split('=').next().unwrap_or_default().to_owned();
-        // The share and the bytes of dirty memory set each other to nothing: the first stands.
-        let twin = match () {
-            () if name.ends_with("_ratio") => name.replace("_ratio", "_bytes"),
-            () => name.replace("_bytes", "_ratio"),
+        let text = if wanted.advice {
+            format!("#{line}")
+        } else {
+            line
         };
-        let taken = sections
-            .values_mut()
-            .flatten()
-            .find(|known| known.name == name || known.name == twin);
-        if let Some(known) = taken {
-            let same = known.text == line || known.text.strip_prefix('#') == Some(line.as_str());
-            if same && !known.rules.contains(&wanted.rule) {
-                known.rules.push(wanted.rule.clone());
-            }
-            continue;
-        }
-        sections.entry(section).or_default().push(Line {
-            rules: vec![wanted.rule.clone()],
-            name,
-            text: if wanted.advice {
-                format!("#{line}")
-            } else {
-                line
-            },
-        });
+        insert(
+            sections,
+            &section,
+            &name,
+            &text,
+            std::slice::from_ref(&wanted.rule),
+        );
     }
 }
 
@@ -164,7 +212,7 @@ mod tests {
             text: "[vm]\ndirty_bytes=30%\n[cpu]\nboost=1\n".to_owned(),
             advice: false,
         }];
-        profile(&facts, &wanted).unwrap()
+        profile(&facts, &wanted, &|_| String::new()).unwrap()
     }
 
     #[test]
