@@ -7,6 +7,7 @@ mod machine;
 mod paths;
 
 pub(crate) use layout::whole;
+pub(crate) use paths::is_of_kernel;
 
 use super::Facts;
 use super::collect::Given;

@@ -261,3 +261,55 @@ fn tasks_of_a_user_are_a_share_of_what_the_host_can_have() {
         Outcome::Unknown
     );
 }
+
+/// What is said of a mount that is not what a line of fstab says.
+fn drift(fstab: &str, mounted: &str) -> Outcome {
+    let table = format!("40 21 0:51 / /sas rw - {mounted} rw\n");
+    let fstab = format!("{fstab}\n");
+    let host = audit(&[("proc/self/mountinfo", &table), ("etc/fstab", &fstab)]);
+    host.result("BLK-112", Some("/sas"))
+}
+
+#[test]
+fn a_type_of_fstab_may_be_a_helper_of_another_name() {
+    for (fstab, mounted) in [
+        ("/data/sas /sas none bind 0 0", "xfs /dev/sda1"),
+        ("/data/sas /sas none defaults,rbind 0 0", "xfs /dev/sda1"),
+        (
+            "gl1:/sas /sas glusterfs defaults 0 0",
+            "fuse.glusterfs gl1:/sas",
+        ),
+        ("fs-1:/ /sas efs tls 0 0", "nfs4 127.0.0.1:/"),
+        ("nas1:/sas /sas nfs defaults 0 0", "nfs4 nas1:/sas"),
+        ("/dev/sdb1 /sas ntfs-3g defaults 0 0", "fuseblk /dev/sdb1"),
+        ("a@b:/sas /sas sshfs defaults 0 0", "fuse.sshfs a@b:/sas"),
+        ("sshfs#b:/sas /sas fuse defaults 0 0", "fuse.sshfs b:/sas"),
+        (
+            "none /sas fuse.ceph defaults 0 0",
+            "fuse.ceph-fuse ceph-fuse",
+        ),
+        ("https://b/ /sas davfs defaults 0 0", "fuse https://b/"),
+        (
+            "beegfs_nodev /sas beegfs_nodev cfgFile=/a 0 0",
+            "beegfs beegfs_nodev",
+        ),
+    ] {
+        assert_eq!(drift(fstab, mounted), Outcome::Pass, "{fstab}");
+    }
+    for (fstab, mounted) in [
+        ("/dev/sda1 /sas ext4 defaults 0 0", "xfs /dev/sda1"),
+        ("/dev/sda1 /sas xfs defaults 0 0", "fuse.sshfs b:/sas"),
+        ("/dev/sda1 /sas xfs defaults 0 0", "fuseblk /dev/sda1"),
+        (
+            "gl1:/sas /sas glusterfs defaults 0 0",
+            "fuse.sshfs gl1:/sas",
+        ),
+        ("/data/sas /sas none bind,ro 0 0", "xfs /dev/sda1"),
+        ("nas1:/sas /sas nfs defaults 0 0", "autofs /etc/auto.sas"),
+    ] {
+        assert_eq!(drift(fstab, mounted), Outcome::Fail, "{fstab}");
+    }
+    // Nothing is mounted until somebody looks.
+    let line = "nas1:/sas /sas nfs noauto,x-systemd.automount,soft 0 0";
+    assert_eq!(drift(line, "autofs systemd-1"), Outcome::Unknown);
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Judged;
+use crate::facts::derive::is_of_kernel;
 use crate::facts::{Facts, Key, Value};
 
 /// Options that a type of file system does not know, with the kernel that dropped them. Sources:
@@ -158,8 +159,18 @@ pub(crate) fn mount_drift(facts: &Facts) -> Vec<Judged> {
         };
         let mut wrong = Vec::new();
         let found = facts.text("mount", &point, "fstype").unwrap_or_default();
-        let same_family = found.starts_with("nfs") && kind.to_string().starts_with("nfs");
-        if kind.to_string() != "auto" && found != kind.to_string() && !same_family {
+        if found == "autofs" && options.iter().any(|option| AUTOMOUNT.contains(&&**option)) {
+            let mut one = Judged::of("mount", &point, true, found);
+            one.holds = None;
+            one.evidence
+                .push(format!("{from}: mounted on demand; look at {point} first"));
+            judged.push(one);
+            continue;
+        }
+        let is_bind = options
+            .iter()
+            .any(|option| option == "bind" || option == "rbind");
+        if !is_bind && !shows_as(&kind.to_string(), &found) {
             wrong.push(format!("mounted as {found}, {from} says {kind}"));
         }
         for option in &options {
@@ -172,6 +183,29 @@ pub(crate) fn mount_drift(facts: &Facts) -> Vec<Judged> {
         judged.push(one);
     }
     judged
+}
+
+/// Options of fstab by which systemd mounts when somebody looks. Source: systemd.mount(5).
+const AUTOMOUNT: [&str; 2] = ["x-systemd.automount", "comment=systemd.automount"];
+
+/// Whether what fstab calls so is shown so by the kernel: helpers of mount have names of their own, above all those of
+/// file systems in FUSE, which show as `fuse.NAME`, or without any name. Sources: mount(8), mount.fuse3(8),
+/// ntfs-3g(8), mount.efs(8), `beegfs_mount`.
+fn shows_as(kind: &str, found: &str) -> bool {
+    let is_nfs = |kind: &str| kind.starts_with("nfs") || kind == "efs";
+    let plain = |kind: &str| kind.strip_suffix("_nodev").unwrap_or(kind).to_owned();
+    if kind == "auto" || plain(kind) == found || (is_nfs(kind) && is_nfs(found)) {
+        return true;
+    }
+    match found.strip_prefix("fuse") {
+        // That does not tell which: it is none of the kernel's own.
+        Some("" | "blk") => !is_of_kernel(kind),
+        Some(name) => {
+            let name = name.trim_start_matches('.');
+            kind == "fuse" || name.starts_with(kind.trim_start_matches("fuse."))
+        }
+        None => false,
+    }
 }
 
 /// How an option of fstab differs from what runs, if it matters.

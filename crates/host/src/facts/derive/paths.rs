@@ -25,6 +25,11 @@ pub(crate) const SHARED: [&str; 15] = [
 /// Local file systems that hold data.
 const LOCAL: [&str; 8] = ["xfs", "ext4", "ext3", "ext2", "btrfs", "zfs", "vxfs", "jfs"];
 
+/// True for file systems that are modules of the kernel, not programs behind FUSE.
+pub(crate) fn is_of_kernel(kind: &str) -> bool {
+    LOCAL.contains(&kind) || (SHARED.contains(&kind) && !kind.contains("gluster"))
+}
+
 /// Where an operating system keeps its own.
 const SYSTEM: [&str; 16] = [
     "/boot", "/usr", "/var", "/etc", "/opt", "/home", "/root", "/tmp", "/run", "/dev", "/proc",
