@@ -5,7 +5,7 @@ use host::audit::{Finding, Outcome, Site, judge};
 use host::facts::Root;
 use host::facts::collect::{Given, collect};
 
-use super::{audit, write};
+use super::{audit, audit_as, write};
 
 #[test]
 fn of_mounts_at_one_place_the_last_is_judged() {
@@ -312,4 +312,66 @@ fn a_type_of_fstab_may_be_a_helper_of_another_name() {
     // Nothing is mounted until somebody looks.
     let line = "nas1:/sas /sas nfs noauto,x-systemd.automount,soft 0 0";
     assert_eq!(drift(line, "autofs systemd-1"), Outcome::Unknown);
+}
+
+#[test]
+fn one_file_system_at_two_places_is_one() {
+    let paths = [("saswork", "/work"), ("sasdata", "/sas")];
+    let of = |path: &str, table: &str| {
+        let host = audit_as("compute", &paths, &[(path, table)]);
+        // Of rules that say the same one stands for all.
+        let results = ["FS-012", "FS-013", "WRK-006"].map(|id| host.result(id, None));
+        let fails = results.contains(&Outcome::Fail);
+        if fails { Outcome::Fail } else { results[0] }
+    };
+    let of_numbers = |work: &str, data: &str| {
+        let table = format!("40 21 {work} rw\n41 21 {data} rw\n");
+        of("proc/self/mountinfo", &table)
+    };
+    for (work, data, result) in [
+        (
+            "8:1 /w /work rw - xfs /dev/sda1",
+            "8:1 /d /sas rw - xfs /dev/sda1",
+            Outcome::Fail,
+        ),
+        (
+            "8:1 / /work rw - xfs /dev/sda1",
+            "8:2 / /sas rw - xfs /dev/sda2",
+            Outcome::Pass,
+        ),
+        (
+            "0:40 /w /work rw - btrfs /dev/sda1",
+            "0:41 /d /sas rw - btrfs /dev/sda1",
+            Outcome::Fail,
+        ),
+        (
+            "0:40 / /work rw - zfs pool/work",
+            "0:41 / /sas rw - zfs pool/sas",
+            Outcome::Pass,
+        ),
+        (
+            "0:40 / /work rw - nfs4 nas:/w",
+            "0:41 / /sas rw - nfs4 nas:/d",
+            Outcome::Pass,
+        ),
+        (
+            "0:40 / /work rw - nfs4 nas:/a",
+            "0:40 / /sas rw - nfs4 nas:/a/b",
+            Outcome::Fail,
+        ),
+        (
+            "0:40 / /work rw - tmpfs tmpfs",
+            "0:41 / /sas rw - tmpfs tmpfs",
+            Outcome::Pass,
+        ),
+    ] {
+        assert_eq!(of_numbers(work, data), result, "{work} {data}");
+    }
+    // Without numbers sources tell.
+    let of_sources = |work: &str, data: &str| {
+        let table = format!("{work} /work xfs rw 0 0\n{data} /sas xfs rw 0 0\n");
+        of("proc/mounts", &table)
+    };
+    assert_eq!(of_sources("/dev/sda1", "/dev/sda1"), Outcome::Fail);
+    assert_eq!(of_sources("/dev/sda1", "/dev/sda2"), Outcome::Pass);
 }

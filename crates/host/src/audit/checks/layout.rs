@@ -5,35 +5,66 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Judged;
 use crate::facts::{Facts, Value};
 
-/// Roles of paths by the mounts that they are on.
-fn roles(facts: &Facts) -> BTreeMap<String, BTreeSet<String>> {
-    let mut roles: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+/// Places of one file system, and the roles of paths on it.
+#[derive(Default)]
+struct Holding {
+    points: BTreeSet<String>,
+    roles: BTreeSet<String>,
+}
+
+/// Roles of paths by the file systems that they are on.
+fn holding(facts: &Facts) -> BTreeMap<String, Holding> {
+    let mut all: BTreeMap<String, Holding> = BTreeMap::new();
     for subject in facts.subjects("path") {
         let text = |name: &str| facts.text("path", subject, name);
         if let (Some(role), Some(mount)) = (text("role"), text("mount"))
             && text("presumed").is_none()
         {
-            roles.entry(mount).or_default().insert(role);
+            let one = all.entry(file_system(facts, &mount)).or_default();
+            one.roles.insert(role);
+            one.points.insert(mount);
         }
     }
-    roles
+    all
 }
 
-/// WORK and permanent data are on different mounts (UTILLOC may be with WORK).
+/// What is the same for all places where one file system is mounted: bind mounts and subvolumes of a btrfs are no
+/// file systems of their own.
+fn file_system(facts: &Facts, point: &str) -> String {
+    let text = |name: &str| facts.text("mount", point, name);
+    let source = text("source").filter(|source| source.starts_with('/') || source.contains(":/"));
+    let device = text("device");
+    let found = if text("fstype").as_deref() == Some("btrfs") {
+        source.or(device)
+    } else {
+        device.or(source)
+    };
+    found.unwrap_or_else(|| point.to_owned())
+}
+
+/// WORK and permanent data are on different file systems (UTILLOC may be with WORK).
 pub(crate) fn separate_mounts(facts: &Facts) -> Vec<Judged> {
-    let roles = roles(facts);
-    let all: BTreeSet<&String> = roles.values().flatten().collect();
+    let holding = holding(facts);
+    let all: BTreeSet<&String> = holding.values().flat_map(|one| &one.roles).collect();
     let work = all.contains(&"saswork".to_owned());
     let data = all.iter().any(|role| role.starts_with("sasdata"));
     if !work || !data {
         return Vec::new();
     }
     let mut wrong = Vec::new();
-    for (mount, roles) in &roles {
+    for Holding { points, roles } in holding.values() {
         let scratch = roles.contains("saswork") || roles.contains("utilloc");
         if scratch && roles.iter().any(|role| role.starts_with("sasdata")) {
-            let roles: Vec<&str> = roles.iter().map(String::as_str).collect();
-            wrong.push(format!("{mount} holds {}", roles.join(" and ")));
+            let listed = |all: &BTreeSet<String>, between: &str| {
+                let all: Vec<&str> = all.iter().map(String::as_str).collect();
+                all.join(between)
+            };
+            let what = match points.len() {
+                1 => "holds",
+                _ => "are one file system, which holds",
+            };
+            let (points, roles) = (listed(points, ", "), listed(roles, " and "));
+            wrong.push(format!("{points} {what} {roles}"));
         }
     }
     vec![Judged::unless(wrong)]
