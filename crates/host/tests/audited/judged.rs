@@ -375,3 +375,29 @@ fn one_file_system_at_two_places_is_one() {
     assert_eq!(of_sources("/dev/sda1", "/dev/sda1"), Outcome::Fail);
     assert_eq!(of_sources("/dev/sda1", "/dev/sda2"), Outcome::Pass);
 }
+
+#[test]
+fn read_ahead_of_btrfs_is_its_own() {
+    let of = |kind: &str, own: &[&str]| {
+        let number = if kind == "btrfs" { "0:40" } else { "8:0" };
+        let table = format!("40 21 {number} / /sas rw - {kind} /dev/sda rw\n");
+        let own = own.iter().enumerate();
+        let own: Vec<(String, &str)> = own
+            .map(|(at, kb)| (format!("sys/class/bdi/btrfs-{at}/read_ahead_kb"), *kb))
+            .collect();
+        let mut files = vec![
+            ("proc/self/mountinfo", table.as_str()),
+            ("sys/block/sda/dev", "8:0\n"),
+            ("sys/block/sda/queue/read_ahead_kb", "128\n"),
+        ];
+        files.extend(own.iter().map(|(path, kb)| (path.as_str(), *kb)));
+        audit(&files).result("RA-001", Some("/sas"))
+    };
+    assert_eq!(of("xfs", &["4096\n"]), Outcome::Fail);
+    assert_eq!(of("btrfs", &["4096\n"]), Outcome::Pass);
+    assert_eq!(of("btrfs", &["4096\n", "4096\n"]), Outcome::Pass);
+    assert_eq!(of("btrfs", &["128\n"]), Outcome::Fail);
+    // Nothing tells which is this one's.
+    assert_eq!(of("btrfs", &["128\n", "4096\n"]), Outcome::Unknown);
+    assert_eq!(of("btrfs", &[]), Outcome::Unknown);
+}

@@ -65,8 +65,11 @@ pub(super) fn read_ahead_of(facts: &Facts, subject: Option<&str>, text: &str) ->
     read_ahead(facts, subject?, text.trim_end().rsplit('"').nth(1)?)
 }
 
-/// A rule that sets the read-ahead of what is mounted, in KiB.
+/// A rule that sets the read-ahead of what is mounted, in KiB; that of a btrfs is no setting of a device.
 fn read_ahead(facts: &Facts, subject: &str, kb: &str) -> Option<String> {
+    if facts.text("mount", subject, "fstype").as_deref() == Some("btrfs") {
+        return None;
+    }
     rule(facts, subject, "queue/read_ahead_kb", kb)
 }
 
