@@ -401,3 +401,29 @@ fn read_ahead_of_btrfs_is_its_own() {
     assert_eq!(of("btrfs", &["128\n", "4096\n"]), Outcome::Unknown);
     assert_eq!(of("btrfs", &[]), Outcome::Unknown);
 }
+
+#[test]
+fn a_bond_is_judged_by_its_hash_where_it_uses_one() {
+    let of = |mode: &str, hash: &str| {
+        audit(&[
+            (
+                "proc/self/mountinfo",
+                "40 21 0:51 / /sas rw - nfs nas1:/sas rw,vers=3\n",
+            ),
+            ("sys/class/net/bond0/bonding/mode", mode),
+            ("sys/class/net/bond0/bonding/xmit_hash_policy", hash),
+        ])
+        .result("NFS-115", Some("bond0"))
+    };
+    assert_eq!(of("802.3ad 4\n", "layer3+4 1\n"), Outcome::Pass);
+    assert_eq!(of("802.3ad 4\n", "layer2 0\n"), Outcome::Fail);
+    assert_eq!(of("balance-xor 2\n", "layer2+3 2\n"), Outcome::Fail);
+    // By the VLAN and the address of the sender one host has one link.
+    assert_eq!(of("balance-xor 2\n", "vlan+srcmac 5\n"), Outcome::Fail);
+    assert_eq!(of("balance-tlb 5\n", "layer2 0\n"), Outcome::Fail);
+    assert_eq!(
+        of("active-backup 1\n", "layer2 0\n"),
+        Outcome::NotApplicable
+    );
+    assert_eq!(of("balance-rr 0\n", "layer2 0\n"), Outcome::NotApplicable);
+}
