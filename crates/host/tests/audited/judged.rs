@@ -427,3 +427,39 @@ fn a_bond_is_judged_by_its_hash_where_it_uses_one() {
     );
     assert_eq!(of("balance-rr 0\n", "layer2 0\n"), Outcome::NotApplicable);
 }
+
+#[test]
+fn a_map_is_of_the_vendor_of_its_paths() {
+    let of = |uuid: &str, vendor: &str, id: &str| {
+        let table = "40 21 253:3 / /sas rw - xfs /dev/mapper/mpatha rw\n";
+        let queue = |device: &str, name: &str| format!("sys/block/{device}/queue/{name}");
+        let mut files = vec![
+            ("proc/self/mountinfo".to_owned(), table),
+            ("sys/block/dm-3/dev".to_owned(), "253:3\n"),
+            ("sys/block/dm-3/dm/name".to_owned(), "mpatha\n"),
+            ("sys/block/dm-3/dm/uuid".to_owned(), uuid),
+            (queue("dm-3", "scheduler"), "none [mq-deadline]\n"),
+            (queue("dm-3", "max_sectors_kb"), "512\n"),
+            (queue("dm-3", "add_random"), "1\n"),
+        ];
+        for path in ["sda", "sdb"] {
+            files.push((format!("sys/block/{path}/device/vendor"), vendor));
+            files.push((format!("sys/block/dm-3/slaves/{path}/dev"), "8:0\n"));
+            files.push((queue(path, "scheduler"), "[none] mq-deadline\n"));
+        }
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, *text)).collect();
+        audit(&files).result(id, Some("dm-3"))
+    };
+    for id in ["BLK-001", "BLK-105", "BLK-004"] {
+        assert_eq!(
+            of("mpath-3624a937\n", "PURE    \n", id),
+            Outcome::Fail,
+            "{id}"
+        );
+        let other = of("mpath-3600\n", "OTHER   \n", id);
+        assert_eq!(other, Outcome::NotApplicable, "{id}");
+        // What is set for paths and maps is not asked of what is made of them.
+        let volume = of("LVM-a\n", "PURE    \n", id);
+        assert_ne!(volume, Outcome::Fail, "{id}");
+    }
+}

@@ -66,6 +66,7 @@ pub(super) fn derive(facts: &mut Facts) {
         }
     }
     carried(facts);
+    of_paths(facts);
     network(facts);
     maps(facts);
 }
@@ -277,6 +278,40 @@ fn carried(facts: &mut Facts) {
         };
         facts.run(Key::of("block", &device, "kind"), kind, "its name");
     }
+}
+
+/// The vendor of a multipath map is that of its paths. (What is made of maps, volumes and the like, has settings of its
+/// own.)
+fn of_paths(facts: &mut Facts) {
+    let devices: Vec<String> = facts
+        .subjects("block")
+        .into_iter()
+        .filter(|device| is_map(facts, device))
+        .map(str::to_owned)
+        .collect();
+    for device in devices {
+        let mut paths = BTreeSet::new();
+        bottom(facts, &device, &mut paths, 0);
+        let vendors: BTreeSet<String> = paths
+            .iter()
+            .filter_map(|path| facts.text("block", path, "vendor"))
+            .collect();
+        if !vendors.is_empty() {
+            facts.run(
+                Key::of("block", &device, "vendor"),
+                Value::list(vendors),
+                "slaves and /sys/block/*/device/vendor",
+            );
+        }
+    }
+}
+
+fn is_map(facts: &Facts, device: &str) -> bool {
+    let text = |name: &str| facts.text("block", device, name);
+    let target = || facts.text("dm", &text("mapper_name")?, "target");
+    text("mapper_uuid").is_some_and(|uuid| uuid.starts_with("mpath-"))
+        || text("type").as_deref() == Some("mpath")
+        || target().as_deref() == Some("multipath")
 }
 
 /// Interfaces that are there twice: those made of others, which count themselves; and the parts of a bond of which
