@@ -463,3 +463,18 @@ fn a_map_is_of_the_vendor_of_its_paths() {
         assert_ne!(volume, Outcome::Fail, "{id}");
     }
 }
+
+#[test]
+fn a_partition_is_known_by_its_number_where_no_command_told() {
+    let host = audit(&[
+        (
+            "proc/self/mountinfo",
+            "40 21 8:2 / /sas rw - xfs /dev/disk/by-id/a rw\n",
+        ),
+        ("sys/block/sda/dev", "8:0\n"),
+        ("sys/block/sda/sda2/dev", "8:2\n"),
+        ("sys/block/sda/queue/scheduler", "none [mq-deadline]\n"),
+        ("sys/block/sda/queue/read_ahead_kb", "128\n"),
+    ]);
+    assert_eq!(host.result("RA-001", Some("/sas")), Outcome::Fail);
+}

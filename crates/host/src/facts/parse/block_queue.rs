@@ -9,6 +9,10 @@ pub fn parse(path: &str, text: &str) -> Vec<Found> {
         return Vec::new();
     };
     let (name, text) = (base(path), text.trim());
+    // `/sys/block/sda/sda2/dev` is of the partition.
+    let folder = path.rsplit('/').nth(1);
+    let partition = folder.filter(|folder| name == "dev" && folder.starts_with(device));
+    let device = partition.unwrap_or(device);
     if text.is_empty() {
         return Vec::new();
     }
