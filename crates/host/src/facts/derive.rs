@@ -2,6 +2,7 @@
 //! mount, roles of paths.
 
 mod gpfs;
+mod idle;
 mod layout;
 mod machine;
 mod paths;
@@ -15,6 +16,7 @@ use super::collect::Given;
 /// Adds what follows from what was read.
 pub(crate) fn derive(facts: &mut Facts, given: &Given) {
     machine::derive(facts, given);
+    idle::derive(facts);
     layout::derive(facts);
     gpfs::derive(facts);
     paths::derive(facts, given);

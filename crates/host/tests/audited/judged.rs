@@ -478,3 +478,57 @@ fn a_partition_is_known_by_its_number_where_no_command_told() {
     ]);
     assert_eq!(host.result("RA-001", Some("/sas")), Outcome::Fail);
 }
+
+#[test]
+fn a_profile_keeps_processors_from_sleeping_deeply() {
+    let states = [
+        ("POLL", "0\n"),
+        ("C1", "2\n"),
+        ("C1E", "10\n"),
+        ("C6", "133\n"),
+    ];
+    let of = |latency: &str, daemon: &str| {
+        let at = |number: usize, name: &str| {
+            format!("sys/devices/system/cpu/cpu0/cpuidle/state{number}/{name}")
+        };
+        let mut files = vec![
+            (
+                "proc/cpuinfo".to_owned(),
+                "processor : 0\nvendor_id : GenuineIntel\nflags : fpu\n",
+            ),
+            ("sys/class/dmi/id/sys_vendor".to_owned(), "Dell Inc.\n"),
+            ("etc/tuned/active_profile".to_owned(), "site\n"),
+            (
+                "etc/tuned/site/tuned.conf".to_owned(),
+                "[main]\ninclude=own\n",
+            ),
+            ("etc/tuned/own/tuned.conf".to_owned(), latency),
+            ("sos_commands/tuned/tuned-adm_active".to_owned(), daemon),
+        ];
+        for (number, (name, latency)) in states.into_iter().enumerate() {
+            files.push((at(number, "name"), name));
+            files.push((at(number, "latency"), latency));
+            files.push((at(number, "disable"), "0\n"));
+        }
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, *text)).collect();
+        audit(&files).result("CPU-003", None)
+    };
+    let runs = "Current active profile: site\n";
+    assert_eq!(of("", runs), Outcome::Warn);
+    let asks = |latency: &str| of(&format!("[cpu]\nforce_latency={latency}\n"), runs);
+    for shallow in [
+        "cstate.id_no_zero:1|3",
+        "1",
+        "0",
+        "cstate.name:C1E",
+        "cstate.name:C9|10",
+    ] {
+        assert_eq!(asks(shallow), Outcome::Pass, "{shallow}");
+    }
+    for deep in ["133", "cstate.id:3", "none", "cstate.id_no_zero:0|200"] {
+        assert_eq!(asks(deep), Outcome::Warn, "{deep}");
+    }
+    assert_eq!(asks("${latency}"), Outcome::Unknown);
+    let stopped = "It seems that tuned daemon is not running, preset profile is not activated.\n";
+    assert_eq!(of("[cpu]\nforce_latency=1\n", stopped), Outcome::Warn);
+}

@@ -220,26 +220,6 @@ fn per_processor(facts: &mut Facts) {
         }
     }
     facts.forget(|key| key.class == "cpu" && key.subject.is_some());
-    let mut deepest: Option<(String, f64)> = None;
-    for state in facts.subjects("idle") {
-        let value = |name: &str| facts.of("idle", state, name).and_then(Value::amount);
-        if value("disable") == Some(0.0)
-            && let Some(number) = state
-                .strip_prefix("state")
-                .and_then(|number| number.parse::<f64>().ok())
-            && deepest.as_ref().is_none_or(|(_, most)| number > *most)
-        {
-            let name = facts.text("idle", state, "name").unwrap_or_default();
-            deepest = Some((name, number));
-        }
-    }
-    if let Some((name, _)) = deepest {
-        facts.run(
-            Key::plain("cpu", "deepest_state"),
-            name,
-            "/sys/devices/system/cpu/cpu0/cpuidle",
-        );
-    }
 }
 
 /// Dirty memory that makes writers wait: bytes, or a share of what is available (here: of all)
