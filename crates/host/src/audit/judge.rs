@@ -170,7 +170,7 @@ fn of_key(rule: &Rule, key: &Key, presumed: bool, facts: &Facts, site: &Site) ->
             Some(Outcome::NotApplicable) => return None,
             Some(outcome) => (outcome, format!("{key} is not set")),
             None if check.op == Op::Report => return None,
-            None => (Outcome::Unknown, format!("{key} was not found")),
+            None => (Outcome::Unknown, not_found(key, facts)),
         },
         // Nothing runs that could be asked, but what is persisted is known.
         (None, Some(holds)) => {
@@ -208,6 +208,14 @@ fn of_key(rule: &Rule, key: &Key, presumed: bool, facts: &Facts, site: &Site) ->
     finding.persisted = boot.map(|seen| format!("{} ({})", seen.value, seen.from));
     overridden(&mut finding, site);
     Some(finding)
+}
+
+fn not_found(key: &Key, facts: &Facts) -> String {
+    let subject = key.subject.as_deref().unwrap_or_default();
+    match facts.text(&key.class, subject, "on_demand") {
+        Some(point) => format!("{point} is mounted on demand; look at it first"),
+        None => format!("{key} was not found"),
+    }
 }
 
 fn incomparable(key: &Key) -> (Outcome, String) {

@@ -532,3 +532,26 @@ fn a_profile_keeps_processors_from_sleeping_deeply() {
     let stopped = "It seems that tuned daemon is not running, preset profile is not activated.\n";
     assert_eq!(of("[cpu]\nforce_latency=1\n", stopped), Outcome::Warn);
 }
+
+#[test]
+fn what_is_mounted_on_demand_is_not_known_before() {
+    let of = |tables: &str| {
+        let host = audit(&[("proc/self/mountinfo", tables)]);
+        let subject = "sasdata /sas".to_owned();
+        let mut found = host.findings.into_iter();
+        let found = found.find(|one| one.id == "BLK-111" && one.subject.as_ref() == Some(&subject));
+        let found = found.unwrap();
+        (found.result, found.evidence.join(" "))
+    };
+    let root = "20 1 8:1 / / rw - xfs /dev/sda1 rw\n";
+    let waits = format!("{root}40 20 0:50 / /sas rw - autofs systemd-1 rw,fd=6\n");
+    let (result, said) = of(&waits);
+    assert_eq!(result, Outcome::Unknown);
+    assert!(
+        said.contains("mounted on demand; look at it first"),
+        "{said}"
+    );
+    let mounted = format!("{waits}41 40 0:51 / /sas rw - nfs nas1:/sas rw,vers=3\n");
+    assert_eq!(of(&mounted).0, Outcome::Pass);
+    assert_eq!(of(root).0, Outcome::Fail);
+}

@@ -164,6 +164,11 @@ fn place(facts: &mut Facts, role: &str, path: &str, from: &str, sure: Sure) {
     let Some(point) = mount else {
         return;
     };
+    // What is mounted once somebody looks is not the file system that is there now.
+    if facts.text("mount", &point, "fstype").as_deref() == Some("autofs") {
+        facts.run(Key::of("path", &subject, "on_demand"), point.as_str(), from);
+        return;
+    }
     for name in [
         "fstype",
         "source",
