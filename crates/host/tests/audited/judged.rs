@@ -555,3 +555,27 @@ fn what_is_mounted_on_demand_is_not_known_before() {
     assert_eq!(of(&mounted).0, Outcome::Pass);
     assert_eq!(of(root).0, Outcome::Fail);
 }
+
+#[test]
+fn a_share_of_dirty_memory_is_not_judged_where_bytes_are_in_force() {
+    let of = |id: &str, bytes: &str, ratio: &str| {
+        let host = audit(&[
+            (
+                "proc/self/mountinfo",
+                "40 21 8:0 / /sas rw - gfs2 /dev/sda rw\n",
+            ),
+            ("proc/sys/vm/dirty_bytes", bytes),
+            ("proc/sys/vm/dirty_ratio", ratio),
+        ]);
+        let offered = host
+            .file("etc/sysctl.d/90-gristmill.conf")
+            .contains("dirty_ratio");
+        (host.result(id, None), offered)
+    };
+    for id in ["VM-001", "VM-002"] {
+        let bytes = of(id, "4294967296\n", "0\n");
+        assert_eq!(bytes, (Outcome::NotApplicable, false), "{id}");
+    }
+    assert!(of("VM-002", "0\n", "10\n").1);
+    assert_eq!(of("VM-002", "0\n", "40\n"), (Outcome::Pass, false));
+}
