@@ -1,6 +1,8 @@
 //! `gristmill iotest`, on a file system that can tell what it keeps in the page cache.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -152,4 +154,26 @@ fn what_cannot_be_is_refused() {
     refused(&["--block", "1000"], 2, "needs a multiple of 4k");
     refused(&["/nowhere"], 3, "/nowhere is not a directory");
     assert!(is_empty(place.path()));
+}
+
+#[test]
+fn a_directory_that_other_nodes_cannot_be_told_is_refused() {
+    let place = place();
+    let directory = place.path().join(OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&directory).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_gristmill"))
+        .arg("iotest")
+        .arg(&directory)
+        .args(["--launched=a", "--processes=1", "--size=4M", "--seconds=1"])
+        .env("OMPI_COMM_WORLD_RANK", "0")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("is not UTF-8") && said.contains("rename it"),
+        "{said}"
+    );
+    assert!(is_empty(&directory));
 }

@@ -1,7 +1,7 @@
 //! Slurm as the launcher: phases are job steps of an allocation, so that Slurm starts the processes, waits for
 //! them, notices nodes that fail and keeps the accounts.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ impl Allocation {
         stop: &AtomicBool,
     ) -> io::Result<Vec<PathBuf>> {
         let names: Vec<&str> = nodes.iter().map(String::as_str).collect();
-        let output = format!("--output={}%n", pattern(&folder.join("node")));
+        let output = format!("--output={}%n", pattern(&folder.join("node"))?);
         let mut command = self.step(&names, &[output]);
         command.args(arguments);
         let child = command.stdin(Stdio::null()).spawn();
@@ -253,7 +253,7 @@ pub struct Submitted {
 impl Submission {
     /// Submits it.
     pub fn submit(&self) -> io::Result<Submitted> {
-        let script = self.script();
+        let script = self.script()?;
         let mut command = Command::new("sbatch");
         command
             .args([
@@ -267,8 +267,8 @@ impl Submission {
                 "--no-kill".to_owned(),
                 "--no-requeue".to_owned(),
                 "--job-name=gristmill".to_owned(),
-                format!("--output={}", pattern(&self.output)),
-                format!("--error={}", pattern(&self.messages)),
+                format!("--output={}", pattern(&self.output)?),
+                format!("--error={}", pattern(&self.messages)?),
             ])
             .args(&self.options)
             .stdin(Stdio::piped())
@@ -293,18 +293,30 @@ impl Submission {
         Ok(Submitted { child, id })
     }
 
-    fn script(&self) -> String {
-        let words = self
+    fn script(&self) -> io::Result<String> {
+        let words: Vec<String> = self
             .command
             .iter()
-            .map(|word| quoted(&word.to_string_lossy()));
-        format!("#!/bin/sh\nexec {}\n", words.collect::<Vec<_>>().join(" "))
+            .map(|word| Ok(quoted(as_text(word)?)))
+            .collect::<io::Result<_>>()?;
+        Ok(format!("#!/bin/sh\nexec {}\n", words.join(" ")))
     }
 }
 
+/// A word of a command for other nodes, who get it as text; the error is one of other bytes.
+pub fn as_text(word: &OsStr) -> io::Result<&str> {
+    word.to_str().ok_or_else(|| {
+        let said = format!(
+            "{} is not UTF-8, and other nodes would get another word: rename it, or give a link to it",
+            word.display()
+        );
+        io::Error::new(io::ErrorKind::InvalidInput, said)
+    })
+}
+
 /// A path where sbatch looks for patterns.
-fn pattern(path: &Path) -> String {
-    path.display().to_string().replace('%', "%%")
+fn pattern(path: &Path) -> io::Result<String> {
+    Ok(as_text(path.as_os_str())?.replace('%', "%%"))
 }
 
 /// A word for the shell.
@@ -374,6 +386,8 @@ fn cancel(id: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
     use super::*;
 
     #[test]
@@ -388,8 +402,15 @@ mod tests {
             messages: "e".into(),
         };
         assert_eq!(
-            submission.script(),
+            submission.script().unwrap(),
             "#!/bin/sh\nexec '/opt/grist mill' 'run' 'it'\\''s'\n"
         );
+        let bytes = OsStr::from_bytes(b"/data/caf\xe9");
+        let refused = Submission {
+            command: vec!["run".into(), bytes.to_owned()],
+            ..submission
+        };
+        let said = refused.script().unwrap_err().to_string();
+        assert!(said.contains("/data/caf\u{fffd} is not UTF-8"), "{said}");
     }
 }

@@ -2,7 +2,9 @@
 //! by Slurm or by the processes of another launcher. What a node found is in a file of its own after each phase.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use bench::grid::clocks::Clock;
 use bench::grid::files::read_shared;
 use bench::grid::lead::Launcher;
+use bench::grid::slurm::as_text;
 use bench::marker::{self, Holds};
 use clap::Parser;
 use probe::iotest::{self as test, Among, OfHost, Phase, Place, on_one_clock, together};
@@ -46,6 +49,8 @@ struct Order {
 /// Leads, or does what it is told.
 pub(super) fn run(args: &IotestArgs, stop: &AtomicBool) -> Result<Exit> {
     let meeting = args.meet.as_ref().unwrap_or(&args.directories[0]);
+    // Whoever cannot tell the others says so before they wait.
+    words()?;
     if let Some(count) = args.on.nodes {
         return nodes::submit(&args.on, count, meeting, stop);
     }
@@ -57,6 +62,13 @@ pub(super) fn run(args: &IotestArgs, stop: &AtomicBool) -> Result<Exit> {
     }
     let (names, allocation) = nodes::allocation()?;
     lead(args, meeting, (&names, &allocation), stop)
+}
+
+/// This command, as others are told it.
+fn words() -> Result<Vec<String>> {
+    let text = |word: OsString| Ok(as_text(&word)?.to_owned());
+    let words = env::args_os().map(text).collect::<io::Result<_>>();
+    words.context("failed to write the command down for the nodes")
 }
 
 fn lead(
@@ -76,7 +88,7 @@ fn lead(
     let order = Order {
         nodes: names.to_vec(),
         name,
-        words: env::args().collect(),
+        words: words()?,
         from: env::current_dir().context("failed to find the current directory")?,
         run: new_run(),
     };

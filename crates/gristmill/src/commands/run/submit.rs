@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use bench::grid::series::{Part, Series, is_whole};
-use bench::grid::slurm::{self, Submission};
+use bench::grid::slurm::{self, Submission, as_text};
 use bench::run::Directories;
 use bench::suite::Suite;
 use results::run::RunDirectory;
@@ -60,10 +60,10 @@ fn counted(nodes: u32) -> String {
 /// The series: a new one, or with --resume that of the same command.
 fn begun(args: &RunArgs, suite: &Suite, directories: &Directories) -> Result<Series> {
     let given = without_submission(std::env::args_os().skip(1));
-    let words: Vec<String> = given
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
+    let words = given.iter().map(|word| Ok(as_text(word)?.to_owned()));
+    let words: Vec<String> = words
+        .collect::<std::io::Result<_>>()
+        .context("failed to write the command down for the nodes")?;
     let from = std::env::current_dir().context("failed to find the current directory")?;
     let runs = &directories.runs;
     if !args.grid.resume {
