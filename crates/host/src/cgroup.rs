@@ -23,6 +23,14 @@ pub(crate) fn processors() -> Option<f64> {
     older.chain(unified).reduce(f64::min)
 }
 
+/// The list of processors that the group's own cpuset gives (`0-3,8`); `None` if it has none.
+pub(crate) fn cpuset() -> Option<String> {
+    let older = ["cpuset.effective_cpus", "cpuset.cpus"].map(|file| files("cpuset", file));
+    let unified = files("", "cpuset.cpus.effective");
+    let mut all = older.into_iter().chain([unified]).flatten();
+    all.find(|list| !list.trim().is_empty())
+}
+
 /// Memory that the groups allow, bytes; `None` if they set no limit.
 pub(crate) fn memory() -> Option<u64> {
     let limits = [

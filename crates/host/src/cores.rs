@@ -16,6 +16,8 @@ pub struct Cores {
     pub processors: u32,
     /// How the first follows from the second, a phrase.
     pub basis: String,
+    /// What the kernel calls the cores of these processors: the same for all processes of a host.
+    pub names: BTreeSet<String>,
 }
 
 /// Counts the cores of this host that the process may use.
@@ -24,7 +26,41 @@ pub fn live() -> Cores {
     let siblings: Vec<Option<(String, String)>> =
         processors.iter().map(|cpu| core_of(*cpu)).collect();
     let virtual_machine = fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| is_virtual(&text));
-    count(&siblings, virtual_machine, cgroup::processors())
+    Cores {
+        names: names(&processors),
+        ..count(&siblings, virtual_machine, cgroup::processors())
+    }
+}
+
+/// The cores of the affinity mask, and those that the control group or the host would let the process have, where the
+/// mask has fewer: launchers of MPI bind each process to a core or a socket unless they are told not to.
+pub fn bound() -> Option<(usize, usize)> {
+    let online = || fs::read_to_string("/sys/devices/system/cpu/online").ok();
+    let allowed = cgroup::cpuset().or_else(online)?;
+    fewer(&names(&affinity()), &names(&listed(&allowed)))
+}
+
+/// How many cores there are of how many, unless it is all of them.
+fn fewer(mask: &BTreeSet<String>, allowed: &BTreeSet<String>) -> Option<(usize, usize)> {
+    (mask.len() < allowed.len()).then_some((mask.len(), allowed.len()))
+}
+
+/// Names of the cores of processors.
+fn names(processors: &[usize]) -> BTreeSet<String> {
+    let name = |cpu: &usize| match core_of(*cpu) {
+        Some((package, siblings)) => format!("{package}:{siblings}"),
+        None => format!("cpu{cpu}"),
+    };
+    processors.iter().map(name).collect()
+}
+
+/// The numbers of a list of processors, `0-3,8`.
+fn listed(list: &str) -> Vec<usize> {
+    let parts = list.trim().split(',').filter_map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse::<usize>().ok()?..=last.trim().parse().ok()?)
+    });
+    parts.flatten().collect()
 }
 
 /// Processors whose time a quota of a control group lets the process have, if that is less than those of its mask.
@@ -110,6 +146,7 @@ fn count(
         physical: small(cores.max(1)),
         processors: small(processors),
         basis,
+        names: BTreeSet::new(),
     }
 }
 
@@ -155,6 +192,16 @@ mod tests {
         let cores = count(&topology(&ALONE), false, Some(2.5));
         assert_eq!(cores.physical, 2);
         assert!(cores.basis.contains("cgroup"), "{}", cores.basis);
+    }
+
+    #[test]
+    fn a_mask_of_fewer_cores_than_there_are_is_bound() {
+        assert_eq!(listed("0-2,8\n"), [0, 1, 2, 8]);
+        let cores = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let all: BTreeSet<String> = cores(&["0:0,4", "0:1,5"]);
+        assert_eq!(fewer(&cores(&["0:0,4"]), &all), Some((1, 2)));
+        // One thread of each core.
+        assert_eq!(fewer(&all, &all), None);
     }
 
     #[test]

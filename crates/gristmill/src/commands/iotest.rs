@@ -3,6 +3,7 @@
 mod nodes;
 mod text;
 
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -112,6 +113,8 @@ struct Host {
     basis: String,
     node_cores: Option<u32>,
     storage_nodes: Option<u32>,
+    /// What the system calls its cores.
+    names: BTreeSet<String>,
 }
 
 /// Runs the verb.
@@ -201,6 +204,7 @@ fn host(args: &IotestArgs) -> Host {
             .map_or(found.basis, |_| "as --cores says".to_owned()),
         node_cores: args.node_cores,
         storage_nodes: args.storage_nodes,
+        names: found.names,
     }
 }
 

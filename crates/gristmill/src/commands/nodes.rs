@@ -49,6 +49,20 @@ pub enum Met {
     Followed(Exit),
 }
 
+/// A process that its launcher bound to a part of its node would judge the node by that; who means it says how many
+/// `cores` to count.
+pub fn refuse_bound(cores: Option<u32>) -> Result<()> {
+    if let (None, Some((mask, allowed))) = (cores, host::cores::bound()) {
+        bail!(
+            "--launched: this process is bound to {mask} of the {allowed} cores that it may have on {}: start one on \
+             each node without binding (mpirun --bind-to none, srun --cpu-bind=none), or say with --cores N how many \
+             are meant",
+            host_name()
+        );
+    }
+    Ok(())
+}
+
 /// Meets the other processes of a start of this command, below a folder that all see.
 pub fn meet(
     (name, processes): (&str, Option<usize>),

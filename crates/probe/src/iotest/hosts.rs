@@ -17,6 +17,8 @@ pub struct OfHost {
     pub cores: u32,
     /// Where that number comes from.
     pub cores_basis: String,
+    /// What the host calls them: processes of one machine may have the same, or each its own.
+    pub core_names: BTreeSet<String>,
     /// What holds for all phases.
     pub prepared: Prepared,
     /// Its phases so far.
@@ -27,7 +29,7 @@ impl OfHost {
     /// One that has done nothing so far.
     pub fn new(
         (host, boot_id): (String, Option<String>),
-        (cores, cores_basis): (u32, String),
+        (cores, cores_basis, core_names): (u32, String, BTreeSet<String>),
         options: &Options,
         prepared: Prepared,
     ) -> Self {
@@ -36,6 +38,7 @@ impl OfHost {
             boot_id,
             cores,
             cores_basis,
+            core_names,
             outcome: Outcome::new(options, &prepared),
             prepared,
         }
@@ -47,7 +50,7 @@ impl OfHost {
 pub struct Together {
     /// What all of them did.
     pub outcome: Outcome,
-    /// Physical cores of all; hosts that are one machine have its cores once.
+    /// Physical cores of all; each core of a machine once.
     pub cores: u32,
     /// How many machines they are.
     pub machines: usize,
@@ -69,9 +72,7 @@ pub fn together(hosts: &[OfHost]) -> Option<Together> {
     let (first, others) = hosts.split_first()?;
     let machines: BTreeSet<&str> = hosts.iter().map(machine).collect();
     let apart = machines.len() == hosts.len();
-    let mut seen = BTreeSet::new();
-    let cores = hosts.iter().filter(|one| seen.insert(machine(one)));
-    let cores = cores.map(|one| one.cores).sum();
+    let cores = cores(hosts);
     let phases = (0..first.outcome.phases.len())
         .filter_map(|at| phase(hosts, at, apart))
         .collect();
@@ -89,6 +90,31 @@ pub fn together(hosts: &[OfHost]) -> Option<Together> {
             ..first.outcome.clone()
         },
     })
+}
+
+/// Cores of all hosts. Of those that are one machine, each counts with the share of its cores that none before it has.
+fn cores(hosts: &[OfHost]) -> u32 {
+    let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut machines = BTreeSet::new();
+    let mut all = 0.0;
+    for host in hosts {
+        let machine = machine(host);
+        let is_first = machines.insert(machine);
+        let names = host.core_names.iter();
+        let own = names.filter(|name| seen.insert((machine, name))).count();
+        all += match host.core_names.len() {
+            // A host that cannot name them has all.
+            0 => f64::from(host.cores) * f64::from(u8::from(is_first)),
+            names => f64::from(host.cores) * own as f64 / names as f64,
+        };
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a sum of cores"
+    )]
+    let all = all.round().max(1.0) as u32;
+    all
 }
 
 /// What tells machines apart.
@@ -176,6 +202,7 @@ mod tests {
             boot_id: Some(boot.to_owned()),
             cores: 4,
             cores_basis: String::new(),
+            core_names: BTreeSet::new(),
             prepared,
             outcome: Outcome {
                 hosts: Vec::new(),
@@ -228,6 +255,21 @@ mod tests {
         let all = found.outcome;
         assert!(all.phases[0].devices.is_empty());
         assert_eq!(all.phases[0].cached_share, None);
+    }
+
+    #[test]
+    fn processes_of_one_machine_with_cores_of_their_own_add_them_up() {
+        let of = |names: [&[&str]; 2]| {
+            let hosts = names.map(|names| OfHost {
+                core_names: names.iter().map(|name| (*name).to_owned()).collect(),
+                cores: u32::try_from(names.len()).unwrap(),
+                ..host("a", "1", 2, None)
+            });
+            together(&hosts).unwrap().cores
+        };
+        assert_eq!(of([&["0", "1"], &["2", "3"]]), 4);
+        assert_eq!(of([&["0", "1"], &["0", "1"]]), 2);
+        assert_eq!(of([&["0", "1"], &["1", "2"]]), 3);
     }
 
     #[test]

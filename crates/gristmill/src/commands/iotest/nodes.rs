@@ -1,6 +1,7 @@
 //! The same test on several nodes at the same time: one leads, and has every node carry one phase after the other out,
 //! by Slurm or by the processes of another launcher. What a node found is in a file of its own after each phase.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -55,6 +56,7 @@ pub(super) fn run(args: &IotestArgs, stop: &AtomicBool) -> Result<Exit> {
         return nodes::submit(&args.on, count, meeting, stop);
     }
     if let Some(name) = &args.launched {
+        nodes::refuse_bound(args.cores)?;
         return match nodes::meet((name, args.processes), meeting, stop)? {
             Met::Followed(exit) => Ok(exit),
             Met::Leads(processes) => lead(args, meeting, (&processes.nodes, &processes), stop),
@@ -133,6 +135,7 @@ fn lead(
         ),
         node_cores: args.node_cores.or(Some(own.cores)),
         storage_nodes: args.storage_nodes,
+        names: BTreeSet::new(),
     };
     Ok(tell(args, &all.outcome, &of_all))
 }
@@ -284,7 +287,7 @@ fn carry_out(
             let boot_id = fs::read_to_string(BOOT_ID)
                 .ok()
                 .map(|id| id.trim().to_owned());
-            let cores = (own.cores, own.basis);
+            let cores = (own.cores, own.basis, own.names);
             OfHost::new(
                 (host_name(), boot_id),
                 cores,

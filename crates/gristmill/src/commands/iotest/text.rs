@@ -347,6 +347,7 @@ mod tests {
             basis: String::new(),
             node_cores: None,
             storage_nodes: None,
+            names: std::collections::BTreeSet::new(),
         };
         // Section 4; its figures follow from gigabytes of 1024 megabytes.
         let total = 9.0 * 1024.0;

@@ -66,6 +66,7 @@ fn launched(
     directories: &Directories,
     stop: &AtomicBool,
 ) -> Result<Place> {
+    nodes::refuse_bound(args.cores)?;
     let met = nodes::meet((name, args.grid.processes), &directories.runs, stop)?;
     Ok(match met {
         Met::Followed(exit) => Place::Followed(exit),
