@@ -153,12 +153,31 @@ fn each_node_has_a_batch_and_the_tables_grow_with_them() {
 }
 
 #[test]
+#[ignore = "needs mpirun (Debian: openmpi-bin), and a machine of several cores"]
+fn a_process_that_mpirun_binds_to_a_core_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let output = Command::new("mpirun")
+        .args(["--allow-run-as-root", "-np", "1", "--bind-to", "core"])
+        .arg(env!("CARGO_BIN_EXE_gristmill"))
+        .args(["iotest", ".", "--launched", "--size=4M", "--seconds=1"])
+        .current_dir(place.path())
+        .stdin(Stdio::null())
+        .output()
+        .expect("mpirun can be started");
+    let said = text(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("is bound to 1 of the"), "{said}");
+    assert!(said.contains("mpirun --bind-to none"), "{said}");
+}
+
+#[test]
 #[ignore = "needs mpirun (Debian: openmpi-bin)"]
 fn processes_that_mpirun_starts_find_each_other() {
     let site = Site::new();
     let mut command = Command::new("mpirun");
     command
         .args(["--allow-run-as-root", "--oversubscribe", "-np", "3"])
+        .args(["--bind-to", "none"])
         .arg(env!("CARGO_BIN_EXE_gristmill"))
         .args(["run", "large-sorts", "--launched", "--scale", "0.000002"])
         .args(["--jobs", "2", "--warm", "--no-ceiling"])

@@ -57,8 +57,8 @@ impl Blocks {
         self.block.len()
     }
 
-    /// The block that belongs at a place of the file, counted in blocks. It is made anew: blocks that come again, even if
-    /// a few bytes differ, are what storage finds that compresses or deduplicates.
+    /// The block that belongs at a place of the file, counted in blocks. It is made anew: blocks that come again, even
+    /// if a few bytes differ, are what storage finds that compresses or deduplicates.
     pub(crate) fn block(&mut self, number: u64) -> &[u8] {
         let numbers = self.numbers.child(number);
         let key = key(numbers);

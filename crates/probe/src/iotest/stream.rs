@@ -98,7 +98,8 @@ struct Second<'a> {
 }
 
 impl Opened {
-    /// `content` is what belongs in the first file, or in the second one of a phase. `tell` hears of bytes that were moved, and says whether to stop.
+    /// `content` is what belongs in the first file, or in the second one of a phase. `tell` hears of bytes that were
+    /// moved, and says whether to stop.
     pub(super) fn run(
         self,
         phase: Phase,

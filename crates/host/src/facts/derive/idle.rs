@@ -1,6 +1,6 @@
-//! How deep idle processors sleep: in states that are not switched off, and no deeper than the latency that somebody asks
-//! for. TuneD asks through `/dev/cpu_dma_latency`, which switches no state off. Sources: the kernel's quality of service;
-//! TuneD, `plugin_cpu.py`.
+//! How deep idle processors sleep: in states that are not switched off, and no deeper than the latency that somebody
+//! asks for. TuneD asks through `/dev/cpu_dma_latency`, which switches no state off. Sources: the kernel's quality of
+//! service; TuneD, `plugin_cpu.py`.
 
 use crate::facts::{Facts, Key, Value, boot};
 
