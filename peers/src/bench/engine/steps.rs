@@ -93,6 +93,8 @@ fn tiny_steps(gristmill: &str, folder: &Path, rotations: usize) -> Result<String
         }
     }
     fs::remove_file(&records)?;
+    // The end of the session is no step.
+    steps.retain(|step: &Step| step.kind != "end");
     let mut by_name: BTreeMap<String, Vec<&Step>> = BTreeMap::new();
     for step in &steps {
         let name = if step.kind == "data" {
