@@ -139,7 +139,10 @@ static STATEMENTS: &[Entry] = &[
     simple(
         "WHERE",
         |parser, _| Ok(StatementKind::Where(parser.cursor.restriction()?)),
-        Support::part("WHERE ALSO, WHERE SAME AND", "WHERE CLEAR"),
+        Support::part(
+            "WHERE ALSO, WHERE SAME AND; BETWEEN with bounds in any order, as in SQL",
+            "WHERE CLEAR",
+        ),
     ),
     simple(
         "OUTPUT",

@@ -281,9 +281,8 @@ impl Compiler<'_> {
                 high,
                 negated,
             } => {
-                let above = self.compare(Comparison::GreaterOrEqual, false, value, low)?;
-                let below = self.compare(Comparison::LessOrEqual, false, value, high)?;
-                negate_if(*negated, Number::And(Box::new(above), Box::new(below)))
+                let between = self.between(value, low, high)?;
+                negate_if(*negated, between)
             }
             ExprKind::IsMissing(value, negated) => {
                 let value = self.value(value)?;
@@ -365,7 +364,7 @@ impl Compiler<'_> {
         self.compare(Comparison::Equal, false, left, right)
     }
 
-    fn compare(
+    pub(super) fn compare(
         &mut self,
         relation: Comparison,
         prefix: bool,

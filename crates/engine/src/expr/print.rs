@@ -7,6 +7,8 @@ use lang::ast::{
     VariableList,
 };
 
+use super::between;
+
 /// Longer texts are left out of the log.
 const LONGEST: usize = 4096;
 
@@ -79,6 +81,9 @@ fn where_only(expr: &Expr, out: &mut String) -> Option<()> {
             high,
             negated,
         } => {
+            if let Some((low, high)) = between::ordered(low, high) {
+                return range(value, low, high, *negated, out);
+            }
             print_operand(value, out)?;
             write!(out, " {}between ", not(*negated)).ok()?;
             print_operand(low, out)?;
@@ -102,6 +107,32 @@ fn where_only(expr: &Expr, out: &mut String) -> Option<()> {
             quoted(pattern, out)
         }
         _ => None,
+    }
+}
+
+/// BETWEEN with constants, as the comparisons it stands for; it has parentheses of its own.
+fn range(value: &Expr, low: &Expr, high: &Expr, negated: bool, out: &mut String) -> Option<()> {
+    out.push_str(if negated { "not (" } else { "(" });
+    print_operand(value, out)?;
+    out.push_str(">=");
+    print_operand(low, out)?;
+    out.push_str(" and ");
+    print_operand(value, out)?;
+    out.push_str("<=");
+    print_operand(high, out)?;
+    out.push(')');
+    Some(())
+}
+
+fn has_parentheses(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Between {
+            low,
+            high,
+            negated: false,
+            ..
+        } => between::ordered(low, high).is_some(),
+        _ => false,
     }
 }
 
@@ -143,7 +174,7 @@ fn print_operand(expr: &Expr, out: &mut String) -> Option<()> {
             | ExprKind::Variable(_)
             | ExprKind::Call(..)
     );
-    if simple && in_prefix(expr).is_none() {
+    if simple && in_prefix(expr).is_none() || has_parentheses(expr) {
         return print(expr, out);
     }
     out.push('(');

@@ -19,6 +19,8 @@ enum Bound {
     Values(Vec<Constant>),
     /// Between these, both included; `None` for no bound.
     Range(Option<Constant>, Option<Constant>),
+    /// Between these, both included, whichever is the smaller one.
+    Between(Constant, Constant),
     /// A text that begins so.
     Prefix(String),
 }
@@ -166,6 +168,13 @@ fn range(bounds: &[Bound], part: KeyPart, encoding: Encoding) -> (Vec<u8>, Vec<u
                     |one: &Option<Constant>| one.as_ref().and_then(|one| key(one, part, encoding));
                 (find(low), find(high))
             }
+            Bound::Between(one, other) => {
+                match (key(one, part, encoding), key(other, part, encoding)) {
+                    (Some(one), Some(other)) if one > other => (Some(other), Some(one)),
+                    (Some(one), Some(other)) => (Some(one), Some(other)),
+                    _ => (None, None),
+                }
+            }
             Bound::Prefix(text) if !part.numeric => {
                 let bytes = encoding.encode(text).ok().map(std::borrow::Cow::into_owned);
                 let bytes = bytes.filter(|bytes| bytes.len() <= usize::from(part.length));
@@ -231,7 +240,7 @@ fn bound(expr: &Expr, variable: &str) -> Option<Bound> {
             low,
             high,
             negated: false,
-        } if is_variable(value) => Some(Bound::Range(Some(constant(low)?), Some(constant(high)?))),
+        } if is_variable(value) => Some(Bound::Between(constant(low)?, constant(high)?)),
         ExprKind::In {
             value,
             items,

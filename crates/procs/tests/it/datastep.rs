@@ -364,9 +364,50 @@ fn conditions_are_shown_with_their_grouping() {
         is not missing and not (x between 1 and 2); run;";
     let (ran, _) = clean(program);
     let said = "WHERE ((((x>2) and (x in (1, 3:6))) or (c='it''s')) or ((c like 'a%') and ((x is \
-                not missing) and (not (x between 1 and 2)))));";
+                not missing) and (not (x>=1 and x<=2)))));";
     let plain = |text: &str| text.replace(['(', ')'], "");
     assert!(plain(&ran.log).contains(&plain(said)), "{}", ran.log);
+}
+
+#[test]
+fn bounds_of_between_may_come_in_any_order() {
+    let make =
+        "data a; do x = ., -3, 1 to 6; c = byte(96 + x); low = 5; high = 3; output; end; run;";
+    for (condition, expected, said) in [
+        ("x between 4 and 2", "2 3 4", Some("(x>=2 and x<=4)")),
+        ("x between 2 and 4", "2 3 4", Some("(x>=2 and x<=4)")),
+        ("x between 1 and .", ". -3 1", Some("(x>=. and x<=1)")),
+        ("x between 1 and -3", "-3 1", None),
+        (
+            "x not between 5 and 1",
+            ". -3 6",
+            Some("not (x>=1 and x<=5)"),
+        ),
+        (
+            "c between 'd' and 'b'",
+            "2 3 4",
+            Some("(c>='b' and c<='d')"),
+        ),
+        ("c between 'd ' and 'd'", "4", None),
+        (
+            "x between low and high",
+            "3 4 5",
+            Some("x between low and high"),
+        ),
+        ("x not between low and high", ". -3 1 2 6", None),
+        ("4 between x and 2", "4 5 6", None),
+    ] {
+        let program = format!("{make} data d.out(keep=x); set a; where {condition}; run;");
+        let (ran, store) = clean(&program);
+        let found = rows(&store, "/data/out.sas7bdat").join(" ");
+        assert_eq!(found, expected, "{condition}");
+        let said = said.map(|said| format!("WHERE {said};"));
+        let log = &ran.log;
+        assert!(
+            said.is_none_or(|said| log.contains(&said)),
+            "{condition}: {log}"
+        );
+    }
 }
 
 #[test]

@@ -56,6 +56,8 @@ fn a_where_gives_the_same_rows_with_and_without_an_index() {
         "acct = 17",
         "acct in (3, 250, 999)",
         "acct between 10 and 14 and branch ne 3",
+        "acct between 14 and 10 and branch ne 3",
+        "region between 'Bx' and 'Ax' and acct < 150",
         "290 < acct",
         "acct = . or acct = 5",
         "region = 'Ax' and branch = 4",

@@ -77,6 +77,9 @@ fn attributes_of_columns_come_along_and_can_be_given() {
 fn predicates() {
     for (condition, expected) in [
         ("age between 13 and 14 and sex = 'F'", "Alice Barbara"),
+        ("age between 14 and 13 and sex = 'F'", "Alice Barbara"),
+        ("age not between 14 and 13 and sex = 'F'", "Jane"),
+        ("age between height/0 and 12", "James Jane"),
         ("name like 'J%'", "James Jane"),
         (
             "name contains 'ar' or age not between 12 and 13 and sex='F'",
