@@ -1,13 +1,13 @@
 //! Calls of macros: arguments to parameters.
 
-use super::body::Definition;
+use super::body::{Definition, Piece};
 use super::collect::Until;
 use super::run::trimmed;
 use crate::finding;
 use crate::keywords::{in_name, starts_name};
 use crate::scanner::Scanner;
 use crate::session::Host;
-use base::diag::Span;
+use base::diag::{Diagnostic, Span};
 use std::sync::Arc;
 
 /// An argument: `name=value` or a value.
@@ -16,6 +16,16 @@ struct Given {
     value: String,
     /// As it is written, for SYSPBUFF.
     written: String,
+}
+
+/// What a parameter is to hold.
+enum Value {
+    /// This text.
+    Known(String),
+    /// A default that calls something.
+    Evaluated(Piece),
+    /// Nothing, as its default is about itself.
+    Own(String),
 }
 
 impl Scanner {
@@ -34,28 +44,71 @@ impl Scanner {
             given = found;
         }
         let parmbuff = definition.parmbuff.then(|| parmbuff(&given));
-        match self.bind(&definition, given, &at, host) {
-            Some(values) => {
-                host.macros_mut().open_scope(&definition.name);
-                let mut failed = false;
-                let buffer = parmbuff.map(|text| ("SYSPBUFF".to_owned(), text));
-                for (name, value) in values.iter().chain(&buffer) {
-                    if let Err(text) = host.macros_mut().bind(name, value) {
-                        self.diagnostics.push(finding::error(&at, text));
-                        failed = true;
-                    }
+        let Some(values) = self.given(&definition, given, &at) else {
+            self.forget_scopes(host);
+            return;
+        };
+        host.macros_mut().open_scope(&definition.name);
+        let buffer = parmbuff.map(|text| ("SYSPBUFF".to_owned(), Value::Known(text)));
+        if !self.bind(values.iter().chain(&buffer), &at, host) {
+            self.forget_scopes(host);
+            return;
+        }
+        if self.push_macro(Arc::clone(&definition), at, host) {
+            self.begin(&definition, &values, host);
+        }
+    }
+
+    /// Parameters get their values; false, reported, if one cannot.
+    fn bind<'a>(
+        &mut self,
+        values: impl Iterator<Item = &'a (String, Value)>,
+        at: &Span,
+        host: &mut dyn Host,
+    ) -> bool {
+        let mut bound = true;
+        for (name, value) in values {
+            let value = match value {
+                Value::Known(value) => value,
+                Value::Own(default) => {
+                    let text = format!(
+                        "The text expression {default} contains a recursive reference to the \
+                         macro variable {name}. The macro variable will be assigned the null value."
+                    );
+                    self.diagnostics.push(Diagnostic::warning(at, text));
+                    ""
                 }
-                if failed {
-                    self.forget_scopes(host);
-                    return;
-                }
-                self.push_macro(definition, at, host);
-                for (name, value) in &values {
-                    let shown = super::mask::unmasked(value);
-                    self.mlogic(host, || format!("Parameter {name} has value {shown}"));
-                }
+                Value::Evaluated(_) => "",
+            };
+            if let Err(text) = host.macros_mut().bind(name, value) {
+                self.diagnostics.push(finding::error(at, text));
+                bound = false;
             }
-            None => self.forget_scopes(host),
+        }
+        bound
+    }
+
+    /// The macro that has just been entered: defaults that call something are evaluated, where the
+    /// other parameters are known.
+    fn begin(&mut self, definition: &Definition, values: &[(String, Value)], host: &mut dyn Host) {
+        for (name, value) in values {
+            let Value::Evaluated(default) = value else {
+                continue;
+            };
+            let Ok(text) = self.piece_of(definition, *default, host) else {
+                return self.stop_macro(host);
+            };
+            if let Err(text) = host.macros_mut().bind(name, trimmed(&text)) {
+                let place = self.source.place();
+                self.diagnostics.push(finding::error(&place, text));
+                return self.stop_macro(host);
+            }
+        }
+        if host.tracing().mlogic {
+            for (name, _) in values {
+                let shown = host.macros().get(name).unwrap_or_default();
+                self.mlogic(host, || format!("Parameter {name} has value {shown}"));
+            }
         }
     }
 
@@ -86,13 +139,12 @@ impl Scanner {
     }
 
     /// Values of all parameters in their order; `None` after an error.
-    fn bind(
+    fn given(
         &mut self,
         definition: &Definition,
         given: Vec<Given>,
         at: &Span,
-        host: &mut dyn Host,
-    ) -> Option<Vec<(String, String)>> {
+    ) -> Option<Vec<(String, Value)>> {
         let mut values: Vec<Option<String>> = vec![None; definition.parameters.len()];
         let nothing =
             matches!(given.as_slice(), [only] if only.name.is_none() && only.value.is_empty());
@@ -142,25 +194,45 @@ impl Scanner {
                 *value = Some(one.value);
             }
         }
-        let mut bound = Vec::with_capacity(values.len());
-        for (parameter, value) in definition.parameters.iter().zip(values) {
+        let parameters = definition.parameters.iter().zip(values);
+        let bound = parameters.map(|(parameter, value)| {
             let value = match (value, parameter.default) {
-                (Some(value), _) => value,
-                (None, Some(default)) => {
-                    let text = self.piece_of(definition, default, host).ok()?;
-                    trimmed(&text).to_owned()
-                }
-                (None, None) => String::new(),
+                (Some(value), _) => Value::Known(value),
+                (None, Some(default)) => value_of(definition, &parameter.name, default),
+                (None, None) => Value::Known(String::new()),
             };
-            bound.push((parameter.name.clone(), value));
-        }
-        Some(bound)
+            (parameter.name.clone(), value)
+        });
+        Some(bound.collect())
     }
 
     fn refuse_call<T>(&mut self, at: &Span, text: String) -> Option<T> {
         self.diagnostics.push(finding::error(at, text));
         None
     }
+}
+
+/// What stands for a parameter that a call leaves out. References in defaults are resolved where the
+/// parameter is used, so that they mean the macro's own variables.
+fn value_of(definition: &Definition, name: &str, default: Piece) -> Value {
+    let text = definition.text.get(default.start..default.end);
+    let text = text.unwrap_or("");
+    if text.contains(['%', '\'', '"']) || text.contains("/*") {
+        return Value::Evaluated(default);
+    }
+    let text = trimmed(text).to_owned();
+    if refers_to(&text, name) {
+        Value::Own(text)
+    } else {
+        Value::Known(text)
+    }
+}
+
+fn refers_to(text: &str, name: &str) -> bool {
+    text.split('&').skip(1).any(|rest| {
+        let end = rest.find(|one| !in_name(one)).unwrap_or(rest.len());
+        rest[..end].eq_ignore_ascii_case(name)
+    })
 }
 
 fn argument(text: &str) -> Given {

@@ -178,7 +178,7 @@ impl Scanner {
     }
 
     /// An error ends the innermost macro.
-    fn stop_macro(&mut self, host: &mut dyn Host) {
+    pub(crate) fn stop_macro(&mut self, host: &mut dyn Host) {
         if let Some(activation) = self.source.activation().filter(|one| one.scoped) {
             let text = format!("The macro {} will stop executing.", activation.name());
             let place = self.source.place();
@@ -518,7 +518,7 @@ impl Scanner {
         definition: Arc<Definition>,
         at: Span,
         host: &mut dyn Host,
-    ) {
+    ) -> bool {
         let scoped = self.source.activations().filter(|one| one.scoped).count();
         if scoped > MACRO_DEPTH_MAX as usize {
             let text = format!(
@@ -527,11 +527,12 @@ impl Scanner {
             );
             self.diagnostics.push(finding::error(&at, text));
             self.forget_scopes(host);
-            return;
+            return false;
         }
         self.source
             .push_activation(Activation::new(definition, at, true));
         self.mlogic(host, || "Beginning execution.".to_owned());
+        true
     }
 
     /// A line of MLOGIC about the innermost macro.

@@ -54,6 +54,36 @@ fn calls_with_and_without_parentheses() {
 }
 
 #[test]
+fn defaults_mean_the_parameters_of_their_own_macro() {
+    puts(
+        "%let data=outer; %macro f(data=, out=&data._x); %put &data &out; %mend; %f(data=test)",
+        &["test test_x"],
+    );
+    // Without an outer variable, in any order, and changed since.
+    puts(
+        "%macro f(out=&in, in=); %put &out; %let in = b; %put &out; %mend; %f(in=a)",
+        &["a", "b"],
+    );
+    puts(
+        "%macro f(a, up=%upcase(&b), b=<&a>, q=\"&a\", n=%nrstr(&a), m=&sysmacroname);
+         %put &up &b &q &n &m; %mend; %f(x)",
+        &["<X> <x> \"x\" &a F"],
+    );
+    // An argument still means what the caller sees.
+    puts(
+        "%let a = outer; %macro f(a, b=); %put &a &b; %mend; %f(1, b=&a)",
+        &["1 outer"],
+    );
+    let own = "%let a = outer; %macro f(a=&a); %put [&a]; %mend; %f %f(a=1)";
+    let said = lines(own, &mut MemoryHost::default());
+    let text = "The text expression &a contains a recursive reference to the macro variable A. The \
+                macro variable will be assigned the null value.";
+    assert!(said.iter().any(|line| line.contains(text)), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("[]")), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("[1]")), "{said:?}");
+}
+
+#[test]
 fn arguments_keep_commas_in_quotes_and_parentheses() {
     let m = "%macro m(x, y, k=0); %put <&x|&y|&k>; %mend;";
     puts(&format!("{m} %m('a,b', (c,d))"), &["<'a,b'|(c,d)|0>"]);
