@@ -223,6 +223,13 @@ impl ByGroups {
         }
     }
 
+    /// The first BY variable whose value is another one in `row`, which begins a group.
+    pub(crate) fn first_change(&self, row: &[u8]) -> usize {
+        let differs = |field: &Field| self.value(field, self.row()) != self.value(field, row);
+        let changed = self.fields.iter().position(differs);
+        changed.unwrap_or(self.fields.len() - 1)
+    }
+
     /// `sex=F age=12`, of the group.
     pub(crate) fn heading(&self) -> String {
         self.text(self.row())

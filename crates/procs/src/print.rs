@@ -77,12 +77,18 @@ impl Procedure for Print {
         let formats = world.formats.clone();
         world.listing.begin();
         let (mut number, mut before) = (0u64, 0u64);
-        while let Some(row) = input.next_row()? {
+        while input.next_row()?.is_some() {
+            let observation = if table.number_rows {
+                input.last_number()?
+            } else {
+                0
+            };
+            let row = input.last_row();
             if let Some(by) = &mut by
                 && by.begins(row)?
             {
                 if number > 0 {
-                    table.add_group_sums(world);
+                    table.end_groups(by.first_change(row), world);
                     table.print(world);
                     statements.counted(world, "N", number - before);
                     world.listing.line("");
@@ -93,13 +99,13 @@ impl Procedure for Print {
                 world.listing.centered_line(&line);
             }
             number += 1;
-            table.add(row, number, encoding, &formats);
+            table.add(row, observation, encoding, &formats);
             if table.rows.len() >= PAGE_ROWS || table.bytes >= PAGE_BYTES {
                 table.print(world);
             }
         }
         if by.is_some() && number > 0 {
-            table.add_group_sums(world);
+            table.end_groups(0, world);
         }
         table.end(world);
         statements.counted(world, "N", number - before);
@@ -174,14 +180,30 @@ struct Columns {
     ids: usize,
     /// Whether each is summed.
     summed: Vec<bool>,
-    /// Sums of the BY group and of all rows.
-    of_group: Vec<f64>,
-    of_all: Vec<f64>,
+    /// Those of all rows, and of the groups of each BY variable, outer ones first.
+    levels: Vec<Level>,
     number_rows: bool,
     labels: bool,
     rows: Vec<Vec<String>>,
     /// What the cells of the rows take.
     bytes: usize,
+}
+
+/// The rows of one value of a BY variable.
+struct Level {
+    name: String,
+    rows: u64,
+    sums: Vec<f64>,
+}
+
+impl Level {
+    fn new(name: &str, fields: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            rows: 0,
+            sums: vec![0.0; fields],
+        }
+    }
 }
 
 impl Columns {
@@ -224,10 +246,16 @@ impl Columns {
             .map(|field| field.variable.kind == Kind::Numeric && named(&sums, field))
             .collect();
         statements.attributes.apply(input, &mut fields, world)?;
+        let mut levels = vec![Level::new("", fields.len())];
+        let shown = by.map_or(&[][..], ByGroups::fields);
+        levels.extend(
+            shown
+                .iter()
+                .map(|by| Level::new(&by.variable.name, fields.len())),
+        );
         Ok(Self {
             ids: count,
-            of_group: vec![0.0; fields.len()],
-            of_all: vec![0.0; fields.len()],
+            levels,
             fields,
             summed,
             number_rows: !statements.no_obs && statements.id.is_none(),
@@ -246,22 +274,31 @@ impl Columns {
             cells.push(cell(field, row, encoding, formats));
             if self.summed[index] {
                 let value = field.slot.number(row);
-                if !value.is_nan() {
-                    self.of_group[index] += value;
-                    self.of_all[index] += value;
+                if !value.is_nan()
+                    && let Some(level) = self.levels.last_mut()
+                {
+                    level.sums[index] += value;
                 }
             }
+        }
+        if let Some(level) = self.levels.last_mut() {
+            level.rows += 1;
         }
         let cell = |cell: &String| size_of::<String>() + cell.capacity();
         self.bytes += cells.iter().map(cell).sum::<usize>();
         self.rows.push(cells);
     }
 
-    /// A line of sums below a rule of `mark`.
-    fn add_sums(&mut self, sums: &[f64], mark: char, formats: &Formats) {
+    /// A line of sums below a rule of `mark`, with `name` in front.
+    fn add_sums(&mut self, name: &str, sums: &[f64], mark: char, formats: &Formats) {
         let before = usize::from(self.number_rows);
         let mut cells = vec![String::new(); before + self.fields.len()];
         let mut rule = cells.clone();
+        let width = name.chars().count();
+        if before + self.ids > 0 && !self.front_is_summed() {
+            name.clone_into(&mut cells[0]);
+            rule[0] = mark.to_string().repeat(width);
+        }
         for (index, field) in self
             .fields
             .iter()
@@ -285,17 +322,31 @@ impl Columns {
         self.rows.push(cells);
     }
 
-    fn add_group_sums(&mut self, world: &World) {
-        if self.summed.contains(&true) {
-            let sums = std::mem::replace(&mut self.of_group, vec![0.0; self.fields.len()]);
-            self.add_sums(&sums, '-', &world.formats);
+    fn front_is_summed(&self) -> bool {
+        !self.number_rows && self.summed.first() == Some(&true)
+    }
+
+    /// The groups of the BY variables from the `first` one on are over. Groups of one row have no line
+    /// of sums: it would say the same again.
+    fn end_groups(&mut self, first: usize, world: &World) {
+        for index in (first + 1..self.levels.len()).rev() {
+            let empty = Level::new(&self.levels[index].name, self.fields.len());
+            let level = std::mem::replace(&mut self.levels[index], empty);
+            if level.rows > 1 && self.summed.contains(&true) {
+                self.add_sums(&level.name, &level.sums, '-', &world.formats);
+            }
+            let outer = &mut self.levels[index - 1];
+            outer.rows += level.rows;
+            for (sum, value) in outer.sums.iter_mut().zip(&level.sums) {
+                *sum += value;
+            }
         }
     }
 
     fn end(&mut self, world: &mut World) {
         if self.summed.contains(&true) {
-            let sums = self.of_all.clone();
-            self.add_sums(&sums, '=', &world.formats);
+            let sums = self.levels[0].sums.clone();
+            self.add_sums("", &sums, '=', &world.formats);
         }
         self.print(world);
     }

@@ -2,10 +2,13 @@
 
 mod index;
 mod marks;
+mod number;
 mod pages;
 mod place;
 mod seek;
 mod taken;
+
+use std::collections::BTreeMap;
 
 use crate::buffer::Buffer;
 use crate::collector::Collector;
@@ -106,6 +109,8 @@ pub struct Reader<S> {
     found: u64,
     /// How pages of compressed rows are found, once it was looked for.
     finder: Option<index::Finder>,
+    /// Live rows before pages, as far as they were asked for.
+    rows_before: BTreeMap<u64, u64>,
 }
 
 /// How a column lies in a row.
@@ -185,6 +190,7 @@ impl<S: Source> Reader<S> {
             current: Current::default(),
             found: 0,
             finder: None,
+            rows_before: BTreeMap::new(),
             metadata,
         };
         reader.pending = reader.prepare()?;

@@ -424,6 +424,15 @@ impl Input {
         }
     }
 
+    /// The number, from 1, of the row that [`next_row`](Self::next_row) gave last among the rows of the
+    /// data set that are not deleted; 0 before the first one.
+    pub fn last_number(&mut self) -> Outcome<u64> {
+        match &self.route {
+            Some(route) => route.number(&mut self.reader),
+            None => Ok(self.reader.position()),
+        }
+    }
+
     /// Whether another row comes, if that can be told without taking it. The last row is gone then.
     pub fn has_more(&mut self) -> Outcome<Option<bool>> {
         if self.route.is_some() || self.first > 1 || self.last < u64::MAX {

@@ -180,6 +180,19 @@ impl Route {
         reader.row_at(*place).map_err(failure)
     }
 
+    /// The number, from 1, of the row that [`next_row`](Self::next_row) gave last.
+    pub(crate) fn number(&self, reader: &mut Reader<FileSource>) -> Outcome<u64> {
+        let last = self.next.checked_sub(1).and_then(|at| self.found.get(at));
+        let Some((_, place)) = last else {
+            return Ok(0);
+        };
+        let member = &self.file.member;
+        let found = reader.number_of(*place);
+        found
+            .map_err(|error| Failure::format(&member.full_name(), &member.path(), error))?
+            .ok_or_else(|| self.file.mismatch())
+    }
+
     /// Reads the next leaf; false at the end.
     fn advance(&mut self) -> Outcome<bool> {
         self.found.clear();

@@ -135,7 +135,7 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    fn live(&self, pending: Pending) -> Result<u64, Error> {
+    pub(super) fn live(&self, pending: Pending) -> Result<u64, Error> {
         match pending {
             Pending::None => Ok(0),
             Pending::Plain { count, deleted, .. } => {

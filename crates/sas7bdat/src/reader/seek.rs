@@ -43,7 +43,7 @@ impl<S: Source> Reader<S> {
     }
 
     /// The page of a row and the rows before that page.
-    fn page_of(&mut self, row: u64) -> Result<Option<(u64, u64)>, Error> {
+    pub(super) fn page_of(&mut self, row: u64) -> Result<Option<(u64, u64)>, Error> {
         if self.metadata.deleted_rows > 0 {
             return Ok(None);
         }
