@@ -30,7 +30,7 @@ enum Value {
 
 impl Scanner {
     /// Calls a macro whose name has just been taken.
-    pub(crate) fn invoke(&mut self, definition: Arc<Definition>, at: Span, host: &mut dyn Host) {
+    pub(crate) fn invoke(&mut self, definition: &Arc<Definition>, at: Span, host: &mut dyn Host) {
         let takes = !definition.parameters.is_empty() || definition.parmbuff;
         let mut given = Vec::new();
         if takes && self.source.ahead_past_blanks() == Some('(') {
@@ -38,13 +38,13 @@ impl Scanner {
                 self.source.bump();
             }
             self.source.bump();
-            let Some(found) = self.arguments(&at, &definition, host) else {
+            let Some(found) = self.arguments(&at, definition, host) else {
                 return;
             };
             given = found;
         }
         let parmbuff = definition.parmbuff.then(|| parmbuff(&given));
-        let Some(values) = self.given(&definition, given, &at) else {
+        let Some(values) = self.given(definition, given, &at) else {
             self.forget_scopes(host);
             return;
         };
@@ -54,8 +54,8 @@ impl Scanner {
             self.forget_scopes(host);
             return;
         }
-        if self.push_macro(Arc::clone(&definition), at, host) {
-            self.begin(&definition, &values, host);
+        if self.push_macro(Arc::clone(definition), at, host) {
+            self.begin(definition, &values, host);
         }
     }
 
@@ -230,8 +230,8 @@ fn value_of(definition: &Definition, name: &str, default: Piece) -> Value {
 
 fn refers_to(text: &str, name: &str) -> bool {
     text.split('&').skip(1).any(|rest| {
-        let end = rest.find(|one| !in_name(one)).unwrap_or(rest.len());
-        rest[..end].eq_ignore_ascii_case(name)
+        let found = rest.split(|one| !in_name(one)).next();
+        found.is_some_and(|found| found.eq_ignore_ascii_case(name))
     })
 }
 

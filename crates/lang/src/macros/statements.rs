@@ -107,7 +107,7 @@ impl Scanner {
         let start = self.source.place();
         if let Some(definition) = host.macros().definition(&name).map(Arc::clone) {
             let span = self.take_name(&name, start);
-            self.invoke(definition, span, host);
+            self.invoke(&definition, span, host);
             return true;
         }
         if Function::is_known(&name) {

@@ -144,6 +144,10 @@ fn fisher(crossed: &Crossed<'_>) -> Option<Exact> {
     })
 }
 
+/// Chi-square distributions do for counts if at most this share of them is expected to be below this.
+const FEW: f64 = 5.0;
+const FEW_SHARE: f64 = 0.2;
+
 /// Prints the test of a one-way table.
 pub(super) fn print_equal(listing: &mut Listing, counts: &[f64]) {
     if counts.len() < 2 {
@@ -163,6 +167,10 @@ pub(super) fn print_equal(listing: &mut Listing, counts: &[f64]) {
     listing.centered_line("Chi-Square Test");
     listing.centered_line("for Equal Proportions");
     pairs_below(listing, 21, &pairs);
+    let expected = counts.iter().sum::<f64>() / counts.len() as f64;
+    if expected < FEW {
+        caution(listing, "The table cells have expected counts less");
+    }
     sample_size(listing, counts.iter().sum());
 }
 
@@ -209,6 +217,14 @@ pub(super) fn print(listing: &mut Listing, crossed: &Crossed<'_>, scores: [&[f64
         listing.centered_line(&format!("{name:<28}{:>6}{shown:>12}{:>10}", "", ""));
     }
     listing.line("");
+    let share = crossed.share_below(FEW);
+    if share > FEW_SHARE {
+        let percent = (share * 100.0).round();
+        caution(
+            listing,
+            &format!("{percent}% of the cells have expected counts less"),
+        );
+    }
     if let Some(exact) = two_by_two.then(|| fisher(crossed)).flatten() {
         let pairs = [
             ("Cell (1,1) Frequency (F)", crossed.at(0, 0).to_string()),
@@ -222,6 +238,15 @@ pub(super) fn print(listing: &mut Listing, crossed: &Crossed<'_>, scores: [&[f64
         pairs_below(listing, 36, &pairs);
     }
     sample_size(listing, crossed.total());
+}
+
+fn caution(listing: &mut Listing, what: &str) {
+    let first = format!("WARNING: {what}");
+    let second = "         than 5. Chi-Square may not be a valid test.";
+    listing.centered_line(&first);
+    let width = first.len();
+    listing.centered_line(&format!("{second:<width$}"));
+    listing.line("");
 }
 
 /// Names and values below a rule.

@@ -218,6 +218,17 @@ impl<'a> Crossed<'a> {
         self.phi() / smaller.sqrt()
     }
 
+    /// The share of the cells whose expected count is below `limit`.
+    pub(super) fn share_below(&self, limit: f64) -> f64 {
+        let total = self.total();
+        let (rows, columns) = (self.rows.len(), self.columns.len());
+        let below = (0..rows * columns).filter(|cell| {
+            let (row, column) = (cell / columns, cell % columns);
+            self.row_total(row) * self.column_total(column) / total < limit
+        });
+        below.count() as f64 / (rows * columns) as f64
+    }
+
     /// Pearson's and the likelihood ratio chi-square, and their degrees of freedom.
     pub(super) fn chi_squares(&self) -> (f64, f64, f64) {
         let total = self.total();

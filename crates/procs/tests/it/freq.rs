@@ -155,6 +155,8 @@ a-test f 10 a-test u 2 control f 2 control u 4
             "Phi Coefficient 0.5000",
             "Contingency Coefficient 0.4472",
             "Cramer's V 0.5000",
+            "WARNING: 75% of the cells have expected counts less",
+            "than 5. Chi-Square may not be a valid test.",
             "Fisher's Exact Test",
             "------------------------------------",
             "Cell (1,1) Frequency (F) 10",
@@ -300,6 +302,29 @@ fn what_is_not_there_is_refused_by_name() {
         assert_eq!(ran.exit, 2, "{program}");
         assert!(ran.log.contains(message), "{message}: {}", ran.log);
     }
+}
+
+#[test]
+fn small_expected_counts_are_cautioned_against() {
+    let listing = |rows: &str, tables: &str| {
+        let program = format!(
+            "data a; input a b w @@; datalines;\n{rows}\n;
+             proc freq data=a; weight w; tables {tables} / chisq; run;"
+        );
+        clean(&program).0.listing
+    };
+    // One cell of four: 25 %; one of six: 17 %.
+    let quarter = listing("1 1 30 1 2 10 2 1 10 2 2 1", "a*b");
+    let said = "WARNING: 25% of the cells have expected counts less";
+    assert!(quarter.contains(said), "{quarter}");
+    let sixth = listing("1 1 30 1 2 10 1 3 30 2 1 10 2 2 1 2 3 20", "a*b");
+    assert!(!sixth.contains("WARNING"), "{sixth}");
+    let few = listing("1 1 4 2 1 5", "a");
+    let said = "WARNING: The table cells have expected counts less\n";
+    assert!(few.contains(said), "{few}");
+    assert!(few.contains("than 5. Chi-Square may not be a valid test."));
+    let enough = listing("1 1 4 2 1 6", "a");
+    assert!(!enough.contains("WARNING"), "{enough}");
 }
 
 /// Eye and hair colours of children, the published example: chi-square 20.9248 with 8 degrees of
