@@ -415,7 +415,7 @@ impl<'a> Builder<'a> {
                 if let TextPlace::Variable(slot) = &of {
                     self.pdv.assigned_slot(*slot);
                 }
-                let site = self.sites.add(Site::SubstrRange, span);
+                let site = self.sites.add(Site::InvalidArgument("SUBSTR"), span);
                 out.push(Operation::Substr(Box::new(Substr {
                     of,
                     start,

@@ -29,6 +29,14 @@ impl Dump {
         found.map_or_else(|| Variable::numeric(name), |one| one.variable.clone())
     }
 
+    /// The name of the variable at `slot`, if a program can name it.
+    pub(super) fn name_at(&self, slot: Slot) -> Option<&str> {
+        let mut variables = self.pdv.variables.iter();
+        let found = variables.find(|one| one.slot.offset == slot.offset)?;
+        let name = found.variable.name.as_str();
+        (!name.starts_with(' ')).then_some(name)
+    }
+
     /// `name=value` of every variable in order, of `_INFILE_`, `_ERROR_` and `_N_` last.
     pub(super) fn items<'a>(&'a self, row: &'a [u8]) -> impl Iterator<Item = String> + use<'a> {
         let (own, others): (Vec<_>, Vec<_>) = self

@@ -16,7 +16,7 @@ use super::text::{Infile, LogLine, OutFile};
 use crate::dataset::copy::{RowCopy, store_number};
 use crate::dataset::output::Output;
 use crate::expr::compile::{Site, Sites};
-use crate::expr::evaluate::{Events, is_true};
+use crate::expr::evaluate::{Detail, Events, is_true};
 use crate::expr::{Number, Slot};
 use crate::failure::{FailureLine, Outcome};
 use crate::session::World;
@@ -315,20 +315,30 @@ impl Running<'_> {
     #[cold]
     pub(super) fn attend(&mut self) -> Outcome<()> {
         self.events.alarm = false;
-        for (site, arguments) in std::mem::take(&mut self.events.raised) {
+        for (site, detail) in std::mem::take(&mut self.events.raised) {
             let (kind, Span { line, column, .. }) = &self.sites.counted[site];
             store_number(&self.error, &mut self.row, 1.0);
             if self.dumps >= self.world.options.errors {
                 continue;
             }
-            let text = match kind {
-                Site::DivisionByZero => "Division by zero detected",
-                Site::InvalidNumber => "Invalid numeric data",
-                Site::SubstrRange => "Invalid second or third argument to function SUBSTR",
-                Site::InvalidArgument(function) => {
-                    &format!("Invalid argument to function {function}{arguments}")
+            let text = match (kind, detail) {
+                (Site::DivisionByZero, _) => "Division by zero detected".to_owned(),
+                (Site::InvalidNumber, Detail::Text(slot, value)) => {
+                    let name = slot.and_then(|slot| self.dump.name_at(slot));
+                    let name = name.map_or_else(String::new, |name| format!("{name}="));
+                    format!("Invalid numeric data, {name}'{value}' ,")
                 }
-                Site::Missing => continue,
+                (Site::InvalidNumber, _) => "Invalid numeric data".to_owned(),
+                (Site::InvalidArgument(function), Detail::Argument(which)) => {
+                    format!("Invalid {which} argument to function {function}")
+                }
+                (Site::InvalidArgument(function), Detail::Arguments(arguments)) => {
+                    format!("Invalid argument to function {function}{arguments}")
+                }
+                (Site::InvalidArgument(function), _) => {
+                    format!("Invalid argument to function {function}")
+                }
+                (Site::Missing, _) => continue,
             };
             let text = format!("{text} at line {line} column {column}.");
             self.world.note(&text);
@@ -474,17 +484,14 @@ fn tell_events(world: &mut World, sites: &Sites, events: &Events) {
              values.",
         ),
         (
-            Site::InvalidNumber,
-            "Invalid numeric data, values set to missing.",
-        ),
-        (
             Site::DivisionByZero,
             "Mathematical operations could not be performed at the following places. The results \
              of the operations have been set to missing values.",
         ),
     ] {
-        // Invalid arguments share the note of divisions by zero.
+        // Invalid arguments share the note of divisions by zero, but for parts of a text.
         let told = |site: Site| match site {
+            Site::InvalidArgument("SUBSTR") => false,
             Site::InvalidArgument(_) => wanted == Site::DivisionByZero,
             other => wanted == other,
         };

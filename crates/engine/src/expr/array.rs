@@ -62,6 +62,12 @@ impl ElementRef {
         &self.array
     }
 
+    /// Whether its subscripts are variables and constants alone.
+    pub(super) fn is_plain(&self) -> bool {
+        let mut subscripts = self.subscripts.iter();
+        subscripts.all(|one| matches!(one, Number::Variable(_) | Number::Constant(_)))
+    }
+
     /// The place of the element over `row`; out of range it is told to `events`, and the step stops
     /// after this statement.
     #[inline]

@@ -39,8 +39,6 @@ pub enum Site {
     InvalidNumber,
     /// A division by zero.
     DivisionByZero,
-    /// A SUBSTR to the left of `=` that starts or ends outside of its variable.
-    SubstrRange,
     /// An argument that this function cannot take.
     InvalidArgument(&'static str),
 }

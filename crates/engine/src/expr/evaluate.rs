@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use sas7bdat::missing;
 
 use super::surroundings::Surroundings;
-use super::{Arithmetic, Number, Relation, Text};
+use super::{Arithmetic, Number, Relation, Slot, Text};
 use crate::failure::Failure;
 use crate::format;
 
@@ -19,11 +19,23 @@ pub struct Events {
     pub alarm: bool,
     /// Why the step cannot go on after this statement.
     pub failure: Option<Failure>,
-    /// Sites that met an error since the last look, and the arguments of the function there:
-    /// `_ERROR_` becomes 1.
-    pub raised: Vec<(usize, String)>,
+    /// Sites that met an error since the last look: `_ERROR_` becomes 1.
+    pub raised: Vec<(usize, Detail)>,
     /// What functions know and remember.
     pub surroundings: Surroundings,
+}
+
+/// What is told about an error beside its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detail {
+    /// Nothing.
+    None,
+    /// The arguments of the function, in parentheses.
+    Arguments(String),
+    /// Which argument of the function it is about: `second`.
+    Argument(&'static str),
+    /// The text that is no number, and where it stood if that was in a variable.
+    Text(Option<Slot>, String),
 }
 
 /// Errors between two looks that are kept: one statement rarely has more, and their number is what
@@ -48,27 +60,28 @@ impl Events {
     /// An error at this site.
     #[cold]
     pub fn raise(&mut self, site: usize) {
-        self.raise_for(site, &[]);
+        self.raise_with(site, || Detail::None);
     }
 
     /// An error of a function of `arguments` at this site.
     #[cold]
     pub fn raise_for(&mut self, site: usize, arguments: &[f64]) {
+        self.raise_with(site, || {
+            let shown = arguments
+                .iter()
+                .map(|value| format::best(*value, 12).trim().to_owned());
+            Detail::Arguments(format!("({})", shown.collect::<Vec<_>>().join(",")))
+        });
+    }
+
+    /// An error at this site, and what there is to tell about it.
+    #[cold]
+    pub fn raise_with(&mut self, site: usize, detail: impl FnOnce() -> Detail) {
         self.count(site);
         self.alarm = true;
-        if self.raised.len() >= RAISED_MAX {
-            return;
+        if self.raised.len() < RAISED_MAX {
+            self.raised.push((site, detail()));
         }
-        let shown = arguments
-            .iter()
-            .map(|value| format::best(*value, 12).trim().to_owned());
-        let shown: Vec<String> = shown.collect();
-        let shown = if shown.is_empty() {
-            String::new()
-        } else {
-            format!("({})", shown.join(","))
-        };
-        self.raised.push((site, shown));
     }
 }
 
@@ -235,10 +248,13 @@ impl Number {
                 truth(super::like::matches(trimmed(&value), pattern, *contains))
             }
             Self::Blank(value) => truth(trimmed(&value.value(row, events)).is_empty()),
-            Self::FromText(value, site) => {
-                let value = value.value(row, events);
+            Self::FromText(text, site) => {
+                let value = text.value(row, events);
                 format::read_number(&value).unwrap_or_else(|| {
-                    events.raise(*site);
+                    let slot = text.place(row, events);
+                    events.raise_with(*site, || {
+                        Detail::Text(slot, String::from_utf8_lossy(trimmed(&value)).into_owned())
+                    });
                     missing::encode(0)
                 })
             }
@@ -297,6 +313,15 @@ pub(super) fn unusual(
 }
 
 impl Text {
+    /// Where the value stands, if that can be said without evaluating it again.
+    fn place(&self, row: &[u8], events: &mut Events) -> Option<Slot> {
+        match self {
+            Self::Variable(slot) => Some(*slot),
+            Self::Element(element) if element.is_plain() => element.slot(row, events),
+            _ => None,
+        }
+    }
+
     /// The value over `row`; trailing blanks are kept as they stand.
     pub fn value<'a>(&'a self, row: &'a [u8], events: &mut Events) -> Cow<'a, [u8]> {
         match self {

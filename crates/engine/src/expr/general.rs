@@ -6,7 +6,7 @@ use std::fmt;
 use sas7bdat::{Format, missing};
 
 use super::Value;
-use super::evaluate::Events;
+use super::evaluate::{Detail, Events};
 use super::function::table::{Entry, Gives, Run};
 use crate::failure::Failure;
 use crate::format::user::Formats;
@@ -91,6 +91,12 @@ impl Call<'_, '_> {
     pub fn invalid(&mut self) -> f64 {
         self.events.raise(self.site + 1);
         missing::encode(0)
+    }
+
+    /// The same, and which argument it is: `second`.
+    pub fn invalid_argument(&mut self, which: &'static str) {
+        self.events
+            .raise_with(self.site + 1, || Detail::Argument(which));
     }
 }
 

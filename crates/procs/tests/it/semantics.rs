@@ -342,8 +342,20 @@ fn as_many_errors_are_shown_as_errors_says() {
 fn invalid_data_in_a_conversion_is_missing_and_an_error() {
     let (ran, store) = clean("data d.out; c = 'abc'; x = c + 1; e = _error_; run;");
     assert_eq!(rows(&store, "/data/out.sas7bdat"), ["abc . 1"]);
-    says(&ran.log, "NOTE: Invalid numeric data");
+    let said = "NOTE: Invalid numeric data, c='abc' , at line 1 column 28.";
+    says(&ran.log, said);
     says(&ran.log, "Character values have been converted to numeric");
+    assert!(!ran.log.contains("set to missing"), "{}", ran.log);
+    let (ran, _) = clean(
+        "data _null_; array t{2} $ 4; array s{2} $ 4 _temporary_ ('1', 'no');
+         t1 = '1'; t2 = 'b c'; do i = 1 to 2; x = t{i} + s{i}; end; y = input('7', 2.) + trim('q '); run;",
+    );
+    for value in ["t2='b c'", "'no'", "'q'"] {
+        says(
+            &ran.log,
+            &format!("NOTE: Invalid numeric data, {value} , at"),
+        );
+    }
 }
 
 #[test]
@@ -390,10 +402,26 @@ fn substr_on_the_left_changes_a_part() {
     );
     let (ran, store) = clean("data d.out; c = 'ab'; substr(c, 3, 1) = 'x'; run;");
     assert_eq!(rows(&store, "/data/out.sas7bdat"), ["ab"]);
-    says(
-        &ran.log,
-        "Invalid second or third argument to function SUBSTR",
-    );
+    let told = "NOTE: Invalid second argument to function SUBSTR at line 1 column 23.";
+    says(&ran.log, told);
+    let (ran, _) = clean("data _null_; c = 'ab'; substr(c, 2, 2) = 'x'; run;");
+    says(&ran.log, "NOTE: Invalid third argument to function SUBSTR");
+}
+
+#[test]
+fn parts_outside_of_a_text_are_told_by_their_argument() {
+    for (call, which) in [
+        ("substr(c, 4)", "second"),
+        ("substr(c, 0, 9)", "second"),
+        ("substr(c, 2, 3)", "third"),
+        ("substr(c, 2, 0)", "third"),
+    ] {
+        let (ran, _) = clean(&format!("data _null_; c = 'abc'; d = {call}; run;"));
+        let told =
+            format!("NOTE: Invalid {which} argument to function SUBSTR at line 1 column 29.");
+        says(&ran.log, &told);
+        assert!(!ran.log.contains("Mathematical operations"), "{}", ran.log);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::{Flow, Running};
 use crate::dataset::copy::{store_number, store_text};
 use crate::datastep::program::{Loop, Operation, Range, Start, Substr, Test, TextPlace};
 use crate::datastep::source::Read;
-use crate::expr::evaluate::{is_true, order_key};
+use crate::expr::evaluate::{Detail, is_true, order_key};
 use crate::expr::{Number, Slot, Text};
 use crate::failure::{Failure, Outcome};
 
@@ -213,8 +213,11 @@ impl Running<'_> {
             Some(length) => length.value(&self.row, &mut self.events),
             None => rest,
         };
-        if !(start >= 1.0 && start <= whole && length >= 0.0 && length <= rest) {
-            self.events.raise(substr.site);
+        let starts = start >= 1.0 && start <= whole;
+        if !(starts && length >= 0.0 && length <= rest) {
+            let which = if starts { "third" } else { "second" };
+            self.events
+                .raise_with(substr.site, || Detail::Argument(which));
             return;
         }
         #[expect(

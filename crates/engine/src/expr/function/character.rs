@@ -297,12 +297,13 @@ fn substring(call: &mut Call<'_, '_>, strict: bool) -> Vec<u8> {
         rest
     };
     if strict {
-        let wrong =
-            !(1..=all).contains(&start) || (call.count() > 2 && !(1..=rest).contains(&wanted));
-        if wrong {
-            call.invalid();
+        let starts = (1..=all).contains(&start);
+        if !starts {
+            call.invalid_argument("second");
+        } else if call.count() > 2 && !(1..=rest).contains(&wanted) {
+            call.invalid_argument("third");
         }
-        if !(1..=all).contains(&start) {
+        if !starts {
             return if start > all {
                 vec![b' ']
             } else {
