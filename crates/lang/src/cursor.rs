@@ -19,6 +19,8 @@ pub struct Cursor<'a> {
     index: usize,
     end: Span,
     pub(crate) in_where: bool,
+    /// The expression being parsed is one of SQL.
+    pub(crate) in_sql: bool,
     pub(crate) depth: u32,
 }
 
@@ -44,6 +46,7 @@ impl<'a> Cursor<'a> {
             index: 0,
             end,
             in_where: false,
+            in_sql: false,
             depth: 0,
         }
     }

@@ -57,6 +57,19 @@ impl Size {
     }
 }
 
+/// The comparisons of SQL over the length of the shorter text.
+fn truncated(word: &str) -> Option<Comparison> {
+    Some(match word.to_ascii_uppercase().as_str() {
+        "EQT" => Comparison::Equal,
+        "NET" => Comparison::NotEqual,
+        "LTT" => Comparison::Less,
+        "LET" => Comparison::LessOrEqual,
+        "GTT" => Comparison::Greater,
+        "GET" => Comparison::GreaterOrEqual,
+        _ => return None,
+    })
+}
+
 impl Cursor<'_> {
     /// An expression as DATA step statements have it.
     pub fn expression(&mut self) -> Parsed<Expr> {
@@ -69,6 +82,14 @@ impl Cursor<'_> {
         let before = std::mem::replace(&mut self.in_where, true);
         let expr = self.expression();
         self.in_where = before;
+        expr
+    }
+
+    /// An expression of SQL: one of WHERE that also has the truncated comparisons, `x eqt 'A'`.
+    pub fn sql_expression(&mut self) -> Parsed<Expr> {
+        let before = std::mem::replace(&mut self.in_sql, true);
+        let expr = self.where_expression();
+        self.in_sql = before;
         expr
     }
 
@@ -156,6 +177,13 @@ impl Cursor<'_> {
     }
 
     fn comparison_operator(&mut self) -> Option<BinaryOp> {
+        if self.in_sql
+            && let TokenKind::Word(word) = &self.peek()?.kind
+            && let Some(comparison) = truncated(word)
+        {
+            self.next();
+            return Some(BinaryOp::Compare(comparison, true));
+        }
         let comparison = match &self.peek()?.kind {
             TokenKind::Symbol(symbol) => match *symbol {
                 "=" => Comparison::Equal,

@@ -67,7 +67,8 @@ impl Procedure for Sql {
                   HAVING, remerging, ORDER BY; UNION, EXCEPT, INTERSECT, OUTER UNION with ALL and \
                   CORR; subqueries (values, IN, EXISTS, correlated); CASE in both forms, BETWEEN, \
                   LIKE, CONTAINS, IS NULL, IN; COUNT FREQ N NMISS SUM MEAN AVG MIN MAX RANGE STD \
-                  STDERR VAR USS CSS CV, with DISTINCT; all functions of the DATA step; INSERT \
+                  STDERR VAR USS CSS CV, with DISTINCT; EQT NET GTT GET LTT LET; all \
+                  functions of the DATA step, UPPER, LOWER; INSERT \
                   (VALUES, SET, SELECT), UPDATE, DELETE, DROP TABLE; CREATE [UNIQUE] INDEX, DROP \
                   INDEX; NOPRINT, NUMBER, INOBS=, OUTOBS=, THREADS, FEEDBACK and ERRORSTOP (of no \
                   effect); SQLOBS, SQLRC",

@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
             return Err(self.cursor.expected("an expression").into());
         }
         let mut cursor = Cursor::new(&out.tokens, &start);
-        let expr = cursor.where_expression()?;
+        let expr = cursor.sql_expression()?;
         let next = out.origins.get(cursor.index()).copied().unwrap_or(end);
         self.cursor.rewind(next);
         self.leave();

@@ -181,6 +181,14 @@ impl Frame {
         for child in children_mut(expr) {
             self.bind(child, steps, world)?;
         }
+        if let ExprKind::Call(name, _) = &mut expr.kind {
+            // The names of standard SQL.
+            for (standard, own) in [("UPPER", "UPCASE"), ("LOWER", "LOWCASE")] {
+                if name.eq_ignore_ascii_case(standard) {
+                    own.clone_into(name);
+                }
+            }
+        }
         self.coalesce(expr, &world.formats)
     }
 

@@ -74,6 +74,15 @@ fn attributes_of_columns_come_along_and_can_be_given() {
 }
 
 #[test]
+fn truncated_comparisons_are_those_of_sql_alone() {
+    let program = format!("{TABLES} data a; set class; where name eqt 'Ja'; run;");
+    assert_eq!(run_on(std::sync::Arc::new(store()), &program).exit, 2);
+    // The words are names elsewhere.
+    let named = made("select name as eqt from class where name = 'Jane'");
+    assert_eq!(named, ["Jane"]);
+}
+
+#[test]
 fn predicates() {
     for (condition, expected) in [
         ("age between 13 and 14 and sex = 'F'", "Alice Barbara"),
@@ -81,6 +90,15 @@ fn predicates() {
         ("age not between 14 and 13 and sex = 'F'", "Jane"),
         ("age between height/0 and 12", "James Jane"),
         ("name like 'J%'", "James Jane"),
+        ("name eqt 'Ja'", "James Jane"),
+        ("'Ja' EQT name and name net 'Jam'", "Jane"),
+        (
+            "upper(name) eqt 'JAN' or lower(substr(name, 1, 2)) = 'he'",
+            "Henry Jane",
+        ),
+        ("name gtt 'Hen'", "James Jane"),
+        ("name get 'Hen' and name ltt 'Jan'", "Henry James"),
+        ("name let 'Al'", "Alfred Alice"),
         (
             "name contains 'ar' or age not between 12 and 13 and sex='F'",
             "Barbara",
@@ -789,6 +807,7 @@ const PIECES: &[&str] = &[
     "end",
     "calculated x",
     "between",
+    "eqt",
     "like 'A%'",
     "is missing",
     "union",
