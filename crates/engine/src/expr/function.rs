@@ -14,6 +14,7 @@ mod numeric;
 pub(super) mod pattern;
 mod probability;
 pub mod random;
+mod search;
 pub mod special;
 mod statistics;
 pub mod table;

@@ -24,6 +24,59 @@ fn length(expression: &str, expect: u32) {
 }
 
 #[test]
+fn searches_take_modifiers_and_a_place_to_start() {
+    for (expression, expect) in [
+        ("anydigit('a1b2', 3)", "4"),
+        ("anydigit('a1b2', -3)", "2"),
+        ("anydigit('a1b2', -9)", "4"),
+        ("anydigit('a1b2', 0)", "0"),
+        ("anydigit('a1b2', 5)", "0"),
+        ("anydigit('a1b2', .)", "0"),
+        ("notalpha('a1b2', 3)", "4"),
+        ("notdigit('a1b2', -4)", "3"),
+        ("countc('aAbB1', 'ab')", "2"),
+        ("countc('aAbB1', 'ab', 'i')", "4"),
+        ("countc('aAbB1', 'ab', 'iv')", "1"),
+        ("countc('aAbB1', 'ab', 'ik')", "1"),
+        ("countc('aAbB1', '', 'du')", "3"),
+        ("countc('a b  ', 'a ')", "4"),
+        ("countc('a b  ', 'a ', 't')", "1"),
+        ("findc('abcABC', 'C', 'i')", "3"),
+        ("findc('abcabc', 'b', 3)", "5"),
+        ("findc('abcabc', 'b', -4)", "2"),
+        ("findc('abcabc', 'b', 'b')", "5"),
+        ("findc('abcabc', 'b', 'b', 4)", "2"),
+        ("findc('abcabc', 'b', 4, 'b')", "2"),
+        ("findc('abcabc', 'ab', 'k')", "3"),
+        ("findc('abcabc', 'ab', 'v', 4)", "6"),
+        ("findc('ab12', '', 'd')", "3"),
+        ("findc('abc', 'x')", "0"),
+        ("quote('it''s')", "\"it's\""),
+        ("quote('it''s', \"'\")", "'it''s'"),
+        ("quote('a\"b')", "\"a\"\"b\""),
+        ("translate('abcd', 'xy', 'ab', 'Z', 'd')", "xycZ"),
+        ("translate('abc', 'x', 'abc')", "x"),
+        ("'|' || putn(3.14159, 'f', 8, 2)", "|    3.14"),
+        ("putn(3, 'z.', 5)", "00003"),
+        ("'|' || putn(3.14159, 'f8.3')", "|   3.142"),
+        ("putc('abc', '$char', 2)", "ab"),
+        ("inputn('31415', 'f', 5, 2)", "314.15"),
+        ("inputn('12345', 'f', 2)", "12"),
+        ("inputc('abc', '$', 2)", "ab"),
+    ] {
+        value(expression, expect);
+    }
+    fails(
+        "data a; v = findc('a', 'b', 'z'); run;",
+        "The modifiers 'z' of FINDC are invalid",
+    );
+    fails(
+        "data a; v = translate('a', 'b', 'c', 'd'); run;",
+        "The function TRANSLATE takes pairs of texts",
+    );
+}
+
+#[test]
 fn functions_of_texts() {
     for (expression, expect) in [
         ("substr('abcdef', 2, 3)", "bcd"),

@@ -5,7 +5,7 @@ use crate::expr::evaluate::{compare_prefix, trimmed};
 use crate::expr::general::{Call, Given, Result};
 
 /// What separates words for SCAN and COUNTW where nothing is said.
-const DELIMITERS: &[u8] = b" .<(+&!$*);^-/,%|";
+pub(super) const DELIMITERS: &[u8] = b" .<(+&!$*);^-/,%|";
 
 /// The functions.
 pub(super) const TABLE: &[Entry] = &[
@@ -94,10 +94,6 @@ pub(super) const TABLE: &[Entry] = &[
         position(None)
     }),
     general("FIND", "cc?aa", Gives::Number, find_function),
-    general("FINDC", "cc", Gives::Number, |call| {
-        let wanted = call.text(1);
-        position(call.text(0).iter().position(|byte| wanted.contains(byte)))
-    }),
     general("VERIFY", "cc*", Gives::Number, |call| {
         let allowed = |byte: &u8| (1..call.count()).any(|index| call.text(index).contains(byte));
         position(call.text(0).iter().position(|byte| !allowed(byte)))
@@ -110,15 +106,6 @@ pub(super) const TABLE: &[Entry] = &[
             (from, count) = (at + wanted.len(), count + 1);
         }
         number(count)
-    }),
-    general("COUNTC", "cc", Gives::Number, |call| {
-        let wanted = call.text(1);
-        number(
-            call.text(0)
-                .iter()
-                .filter(|byte| wanted.contains(byte))
-                .count(),
-        )
     }),
     general("SCAN", "cn?cc", Gives::SameLength, scan),
     general("COUNTW", "c?cc", Gives::Number, |call| {
@@ -147,15 +134,7 @@ pub(super) const TABLE: &[Entry] = &[
         }
         text(out)
     }),
-    general("TRANSLATE", "ccc", Gives::SameLength, |call| {
-        let (to, from) = (call.text(1), call.text(2));
-        let value = call.text(0);
-        let swapped = value.iter().map(|byte| {
-            let place = from.iter().rposition(|one| one == byte);
-            place.map_or(*byte, |place| to.get(place).copied().unwrap_or(b' '))
-        });
-        text(swapped.collect())
-    }),
+    general("TRANSLATE", "ccc*", Gives::SameLength, translate),
     general("TRANWRD", "ccc", Gives::Length(200), |call| {
         let by = call.text(2);
         let by = trimmed(&by);
@@ -172,52 +151,35 @@ pub(super) const TABLE: &[Entry] = &[
         let code = whole(call.number(0)).and_then(|code| u8::try_from(code).ok());
         text(vec![code.unwrap_or(b' ')])
     }),
-    general("QUOTE", "c", Gives::Length(200), |call| {
-        let value = String::from_utf8_lossy(trimmed(&call.text(0))).replace('"', "\"\"");
-        text(format!("\"{value}\"").into_bytes())
-    }),
-    general("ANYDIGIT", "c", Gives::Number, |call| {
-        any(call, u8::is_ascii_digit)
-    }),
-    general("ANYALPHA", "c", Gives::Number, |call| {
-        any(call, u8::is_ascii_alphabetic)
-    }),
-    general("ANYALNUM", "c", Gives::Number, |call| {
-        any(call, u8::is_ascii_alphanumeric)
-    }),
-    general("ANYSPACE", "c", Gives::Number, |call| {
-        any(call, u8::is_ascii_whitespace)
-    }),
-    general("ANYPUNCT", "c", Gives::Number, |call| {
-        any(call, u8::is_ascii_punctuation)
-    }),
-    general("ANYUPPER", "c", Gives::Number, |call| {
-        any(call, u8::is_ascii_uppercase)
-    }),
-    general("ANYLOWER", "c", Gives::Number, |call| {
-        any(call, u8::is_ascii_lowercase)
-    }),
-    general("NOTDIGIT", "c", Gives::Number, |call| {
-        any(call, |byte| !byte.is_ascii_digit())
-    }),
-    general("NOTALPHA", "c", Gives::Number, |call| {
-        any(call, |byte| !byte.is_ascii_alphabetic())
-    }),
-    general("NOTALNUM", "c", Gives::Number, |call| {
-        any(call, |byte| !byte.is_ascii_alphanumeric())
+    general("QUOTE", "c?c", Gives::Length(200), |call| {
+        // Another character than a quotation mark says nothing.
+        let mark = match trimmed(&call.text(1)) {
+            b"'" => b'\'',
+            _ => b'"',
+        };
+        let value = call.text(0);
+        let mut out = vec![mark];
+        for byte in trimmed(&value) {
+            out.push(*byte);
+            if *byte == mark {
+                out.push(mark);
+            }
+        }
+        out.push(mark);
+        text(out)
     }),
 ];
 
-fn text(value: Vec<u8>) -> Result {
+pub(super) fn text(value: Vec<u8>) -> Result {
     Result::Text(value)
 }
 
-fn number(value: usize) -> Result {
+pub(super) fn number(value: usize) -> Result {
     Result::Number(value as f64)
 }
 
 /// A place from 0 as one from 1; 0 if there is none.
-fn position(place: Option<usize>) -> Result {
+pub(super) fn position(place: Option<usize>) -> Result {
     number(place.map_or(0, |place| place + 1))
 }
 
@@ -247,7 +209,7 @@ fn left(value: &[u8]) -> Vec<u8> {
     out
 }
 
-fn folded(value: &[u8], fold: bool) -> Vec<u8> {
+pub(super) fn folded(value: &[u8], fold: bool) -> Vec<u8> {
     if fold {
         value.to_ascii_lowercase()
     } else {
@@ -318,7 +280,7 @@ fn substring(call: &mut Call<'_, '_>, strict: bool) -> Vec<u8> {
 }
 
 /// A list of characters with the modifiers that add to it, turn it around or say how it is used.
-struct Characters {
+pub(super) struct Characters {
     listed: [bool; 256],
     modifiers: Vec<u8>,
 }
@@ -329,7 +291,7 @@ const ADDING: &[u8] = b"acdfghlnpsuwx";
 impl Characters {
     /// `own` and what the letters of `modifiers` add, of which `known` are those that add nothing; `None` if there is
     /// another one.
-    fn new(own: &[u8], modifiers: &[u8], known: &[u8]) -> Option<Self> {
+    pub(super) fn new(own: &[u8], modifiers: &[u8], known: &[u8]) -> Option<Self> {
         let mut modifiers = modifiers.to_ascii_lowercase();
         modifiers.retain(|letter| *letter != b' ');
         let all = |letter: &u8| ADDING.contains(letter) || known.contains(letter);
@@ -349,11 +311,11 @@ impl Characters {
         Some(Self { listed, modifiers })
     }
 
-    fn has(&self, letter: u8) -> bool {
+    pub(super) fn has(&self, letter: u8) -> bool {
         self.modifiers.contains(&letter)
     }
 
-    fn lists(&self, byte: u8) -> bool {
+    pub(super) fn lists(&self, byte: u8) -> bool {
         self.listed[usize::from(byte)]
     }
 }
@@ -379,7 +341,7 @@ fn adds(letter: u8, byte: u8) -> bool {
 }
 
 /// What stops the step at a modifier that is none.
-fn refuse_modifiers(call: &mut Call<'_, '_>, function: &str, modifiers: &[u8]) {
+pub(super) fn refuse_modifiers(call: &mut Call<'_, '_>, function: &str, modifiers: &[u8]) {
     let modifiers = String::from_utf8_lossy(modifiers).trim().to_owned();
     call.refuse(format!(
         "The modifiers '{modifiers}' of {function} are invalid or not implemented yet."
@@ -480,6 +442,23 @@ fn words(call: &mut Call<'_, '_>, function: &str, list: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Pairs of what comes and what goes; where a character goes twice, the last one counts.
+fn translate(call: &mut Call<'_, '_>) -> Result {
+    if call.count().is_multiple_of(2) {
+        call.refuse("The function TRANSLATE takes pairs of texts behind the first one.".to_owned());
+        return text(Vec::new());
+    }
+    let mut map: [u8; 256] = std::array::from_fn(|byte| u8::try_from(byte).unwrap_or_default());
+    for pair in (1..call.count()).step_by(2) {
+        let (to, from) = (call.text(pair), call.text(pair + 1));
+        for (place, byte) in from.iter().enumerate() {
+            map[usize::from(*byte)] = to.get(place).copied().unwrap_or(b' ');
+        }
+    }
+    let value = call.text(0);
+    text(value.iter().map(|byte| map[usize::from(*byte)]).collect())
+}
+
 fn replace(call: &Call<'_, '_>, by: &[u8]) -> Vec<u8> {
     let (value, wanted) = (call.text(0), call.text(1));
     let wanted = trimmed(&wanted);
@@ -494,8 +473,4 @@ fn replace(call: &Call<'_, '_>, by: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(&value[from..]);
     out
-}
-
-fn any(call: &Call<'_, '_>, is: impl Fn(&u8) -> bool) -> Result {
-    position(call.text(0).iter().position(is))
 }

@@ -13,17 +13,17 @@ pub(super) const TABLE: &[Entry] = &[
         let none = Format::default();
         Result::Text(put(call, call.format.unwrap_or(&none)))
     }),
-    general("PUTN", "nc", Gives::Length(200), put_by_name),
-    general("PUTC", "cc", Gives::Length(200), put_by_name),
+    general("PUTN", "nc?nn", Gives::Length(200), put_by_name),
+    general("PUTC", "cc?n", Gives::Length(200), put_by_name),
     general("INPUT", "c", Gives::Number, |call| {
         let format = call.format.cloned().unwrap_or_default();
         Result::Number(input(call, &format))
     }),
-    general("INPUTN", "cc", Gives::Number, |call| match named(call) {
+    general("INPUTN", "cc?nn", Gives::Number, |call| match named(call) {
         Some(format) => Result::Number(input(call, &format)),
         None => Result::Number(call.invalid()),
     }),
-    general("INPUTC", "cc", Gives::SameLength, |call| {
+    general("INPUTC", "cc?n", Gives::SameLength, |call| {
         match named(call) {
             Some(format) => Result::Text(input_as_text(call, &format)),
             None => {
@@ -173,7 +173,29 @@ fn given_text(call: &Call<'_, '_>, format: &Format) -> Vec<u8> {
     text
 }
 
+/// The format whose name is an argument; those behind it are its width and decimals.
 fn named(call: &Call<'_, '_>) -> Option<Format> {
-    let name = String::from_utf8_lossy(&call.text(1)).trim().to_owned();
-    format::parse(&name)
+    let mut name = String::from_utf8_lossy(&call.text(1)).trim().to_owned();
+    // With a width of its own the name may stand without a dot.
+    if call.count() > 2 && !name.contains('.') {
+        name.push('.');
+    }
+    let mut format = format::parse(&name)?;
+    if call.count() > 2 {
+        format.width = part(call.number(2))?;
+    }
+    if call.count() > 3 {
+        format.decimals = part(call.number(3))?;
+    }
+    Some(format)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the range is checked in the same line"
+)]
+fn part<T: TryFrom<u32>>(value: f64) -> Option<T> {
+    let whole = (0.0..1e9).contains(&value).then_some(value as u32)?;
+    T::try_from(whole).ok()
 }

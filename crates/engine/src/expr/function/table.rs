@@ -1,7 +1,7 @@
 //! All functions but the few of `super`, by name.
 
 use super::{
-    character, conversion, date, numeric, pattern, probability, random, special, statistics,
+    character, conversion, date, numeric, pattern, probability, random, search, special, statistics,
 };
 use crate::expr::general::{Call, Result};
 
@@ -71,6 +71,7 @@ impl Entry {
             date::TABLE,
             probability::TABLE,
             random::TABLE,
+            search::TABLE,
             special::TABLE,
         ];
         tables.into_iter().flatten()
