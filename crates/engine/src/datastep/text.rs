@@ -111,6 +111,8 @@ mod program {
         /// `x=`: the name.
         pub(in crate::datastep) named: Option<String>,
         pub(in crate::datastep) form: WriteForm,
+        /// Those of the elements, where one has a format and the statement says none.
+        pub(in crate::datastep) element_formats: Vec<Format>,
         /// `-L` and the like.
         pub(in crate::datastep) align: FormatModifier,
     }

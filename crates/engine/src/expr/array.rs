@@ -32,6 +32,19 @@ impl ArrayLayout {
         self.slots.iter().map(|slot| slot.length).max().unwrap_or(8)
     }
 
+    /// `a[2,1]` of the element of this number, from 0.
+    pub fn element_name(&self, number: usize) -> String {
+        let mut left = i64::try_from(number).unwrap_or(0);
+        let mut subscripts: Vec<String> = Vec::new();
+        for (low, high) in self.bounds.iter().rev() {
+            let extent = high - low + 1;
+            subscripts.push((low + left % extent).to_string());
+            left /= extent;
+        }
+        subscripts.reverse();
+        format!("{}[{}]", self.name, subscripts.join(","))
+    }
+
     /// Elements of dimension `number`, from 1.
     pub fn extent(&self, number: usize) -> Option<i64> {
         let (low, high) = self.bounds.get(number.checked_sub(1)?)?;
@@ -72,6 +85,13 @@ impl ElementRef {
     /// after this statement.
     #[inline]
     pub fn slot(&self, row: &[u8], events: &mut Events) -> Option<Slot> {
+        let number = self.number(row, events)?;
+        self.array.slots.get(number).copied()
+    }
+
+    /// Which of the array's elements it is, from 0; as [`slot`](Self::slot) otherwise.
+    #[inline]
+    pub fn number(&self, row: &[u8], events: &mut Events) -> Option<usize> {
         let mut place = 0;
         for (subscript, (low, high)) in self.subscripts.iter().zip(&self.array.bounds) {
             let value = subscript.value(row, events);
@@ -87,10 +107,7 @@ impl ElementRef {
             }
             place = place * (high - low + 1) + (value - low);
         }
-        let slot = usize::try_from(place)
-            .ok()
-            .and_then(|place| self.array.slots.get(place));
-        slot.copied()
+        usize::try_from(place).ok()
     }
 
     #[cold]

@@ -9,7 +9,7 @@ use base::store::faulty::{Fault, FaultyStore, Plan};
 use base::store::memory::MemoryStore;
 use base::store::{Channel, Creation, Operation, Store};
 
-use crate::harness::{Ran, clean, rows, run_on, store};
+use crate::harness::{Ran, clean, put, rows, run_on, store};
 
 /// A store with a text file `/data/in.txt`.
 fn with_text(text: &str) -> MemoryStore {
@@ -619,4 +619,22 @@ run;",
     assert_eq!(third, ["/ 1 2", ", 3 4", "/ 5 6"]);
     assert!(ran.log.contains("\n2         2 two"), "{}", ran.log);
     assert!(!ran.log.contains("\n1         1"), "{}", ran.log);
+}
+
+#[test]
+fn elements_are_put_with_their_own_names_and_formats() {
+    let lines = put(
+        "data _null_; array b{3} (1 2 3); array t{2} _temporary_ (7 8); array s{0:1, 2} $ 2 _temporary_;
+         d1 = 0; c = 'x'; format d1 date9.; array d{2} d1 d2; d2 = 4; s{1, 1} = 'q';
+         do i = 3, 1; put '>' b{i}=; end;
+         i = 2; put '>' t{i}= s{1, 1}= d{1} d{2} d{1}= d{1} 3. ; run;",
+    );
+    assert_eq!(
+        lines,
+        [
+            "b3=3",
+            "b1=1",
+            "t[2]=8 s[1,1]=q 01JAN1960 4 d1=01JAN1960   0"
+        ]
+    );
 }

@@ -1,5 +1,6 @@
 //! Compiling INFILE, INPUT, FILE and PUT.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use base::diag::Span;
@@ -19,6 +20,7 @@ use crate::datastep::compile::Builder;
 use crate::datastep::declare::format_of;
 use crate::datastep::program::Operation;
 use crate::expr::Slot;
+use crate::expr::array::{ArrayLayout, ElementRef};
 use crate::failure::{Failure, Outcome};
 use crate::format;
 use crate::format::informat::Informat;
@@ -44,6 +46,8 @@ struct Target {
     length: u32,
     format: Format,
     informat: Format,
+    /// Those of the elements, if one has a format.
+    element_formats: Vec<Format>,
 }
 
 impl Builder<'_> {
@@ -470,14 +474,7 @@ impl Builder<'_> {
             if read.is_some() {
                 self.pdv.assigned_array(array);
             }
-            return Ok(vec![Target {
-                kind: element.array().kind,
-                length: element.array().length(),
-                name: element.array().name.clone(),
-                place: ValuePlace::Element(Box::new(element)),
-                format: Format::default(),
-                informat: Format::default(),
-            }]);
+            return Ok(vec![self.target_of(element)]);
         }
         let ValueItem::Variables(list) = value else {
             return Ok(Vec::new());
@@ -528,9 +525,37 @@ impl Builder<'_> {
                     length: variable.slot.length,
                     format: one.format.clone(),
                     informat: one.informat.clone(),
+                    element_formats: Vec::new(),
                 }
             })
             .collect())
+    }
+
+    fn target_of(&self, element: ElementRef) -> Target {
+        Target {
+            element_formats: self.element_formats(element.array()),
+            kind: element.array().kind,
+            length: element.array().length(),
+            name: element.array().name.clone(),
+            place: ValuePlace::Element(Box::new(element)),
+            format: Format::default(),
+            informat: Format::default(),
+        }
+    }
+
+    /// The formats of the elements' variables, nothing if none has one.
+    fn element_formats(&self, array: &ArrayLayout) -> Vec<Format> {
+        let variables = self.pdv.variables.iter();
+        let formats: BTreeMap<u32, &Format> = variables
+            .filter(|one| one.variable.format != Format::default())
+            .map(|one| (one.slot.offset, &one.variable.format))
+            .collect();
+        let of = |slot: &Slot| formats.get(&slot.offset).copied().cloned();
+        if !array.named || !array.slots.iter().any(|slot| of(slot).is_some()) {
+            return Vec::new();
+        }
+        let all = array.slots.iter();
+        all.map(|slot| of(slot).unwrap_or_default()).collect()
     }
 
     fn target_at(&self, slot: Slot, array: &str) -> Target {
@@ -542,6 +567,7 @@ impl Builder<'_> {
             length: slot.length,
             format: variable.map_or_else(Format::default, |one| one.variable.format.clone()),
             informat: variable.map_or_else(Format::default, |one| one.variable.informat.clone()),
+            element_formats: Vec::new(),
         }
     }
 }
@@ -793,10 +819,15 @@ fn write_item(target: Target, style: &Style, formats: &Formats) -> Outcome<Write
         _ => FormatModifier::None,
     };
     let named = style.named.then_some(target.name);
+    let element_formats = match &style.form {
+        Form::List { format: None, .. } => target.element_formats,
+        _ => Vec::new(),
+    };
     Ok(WriteItem::Value(WriteValue {
         place: target.place,
         named,
         form,
+        element_formats,
         align,
     }))
 }

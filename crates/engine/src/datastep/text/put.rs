@@ -179,15 +179,28 @@ impl Running<'_> {
 
     /// A value as it is written; `None` if it is an element that is not there.
     fn piece(&mut self, value: &WriteValue) -> Option<Piece> {
-        let slot = match &value.place {
-            ValuePlace::Variable(slot) => *slot,
-            ValuePlace::Element(element) => element.slot(&self.row, &mut self.events)?,
+        let (slot, number) = match &value.place {
+            ValuePlace::Variable(slot) => (*slot, None),
+            ValuePlace::Element(element) => {
+                let number = element.number(&self.row, &mut self.events)?;
+                (*element.array().slots.get(number)?, Some(number))
+            }
         };
         let (WriteForm::List(format)
         | WriteForm::Formatted(format)
         | WriteForm::Columns(_, _, format)) = &value.form;
+        let own = number.and_then(|number| value.element_formats.get(number));
+        let format = own.unwrap_or(format);
         let mut text = formatted(&slot, format, &self.row, &self.world.formats);
         if let Some(name) = &value.named {
+            let element = match (&value.place, number) {
+                (ValuePlace::Element(element), Some(number)) => {
+                    let named = self.dump.name_at(slot).map(str::to_owned);
+                    Some(named.unwrap_or_else(|| element.array().element_name(number)))
+                }
+                _ => None,
+            };
+            let name = element.as_ref().unwrap_or(name);
             let text = [name.as_bytes(), b"=", stripped(&text)].concat();
             return Some(Piece::List(text));
         }
