@@ -9,7 +9,7 @@ use crate::literal;
 use crate::macros::mask::{unmask, unmasked};
 use crate::session::{Host, Trace};
 use crate::source::Source;
-use base::diag::{Diagnostic, Span};
+use base::diag::{Diagnostic, Severity, Span};
 use std::collections::VecDeque;
 
 /// How far the scanner looks ahead for `&&…` and hexadecimal digits: none that means anything is
@@ -24,7 +24,7 @@ pub(crate) enum Event {
     /// A token of the program.
     Token(Token),
     /// A `%put` was passed: its text must be written before anything that follows.
-    Put(Span, String),
+    Put(Put),
     /// Much has been found, which should be written before more of it comes.
     Pause,
     /// The end of all text.
@@ -35,13 +35,17 @@ pub(crate) enum Event {
 pub(crate) struct Put {
     pub(crate) span: Span,
     pub(crate) text: String,
-    /// How many traces come before it.
+    /// How many traces come before it, of those not handed out.
     pub(crate) after: usize,
+    /// How many findings do.
+    pub(crate) found: usize,
 }
 
 pub(crate) struct Scanner {
     pub(crate) source: Source,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// How many of them were looked at.
+    checked: usize,
     /// Found together with the token before it.
     queued: Option<Token>,
     /// The step is too large and is passed over: references stay as they are, findings are dropped.
@@ -67,6 +71,7 @@ impl Scanner {
         Self {
             source: Source::new(name, text),
             diagnostics: Vec::new(),
+            checked: 0,
             queued: None,
             skipping: false,
             puts: VecDeque::new(),
@@ -87,8 +92,47 @@ impl Scanner {
 
     /// A line of `%put`.
     pub(crate) fn put_line(&mut self, span: &Span, text: String) {
-        let (span, after) = (span.clone(), self.traces.len());
-        self.puts.push_back(Put { span, text, after });
+        self.puts.push_back(Put {
+            span: span.clone(),
+            text,
+            after: self.traces.len(),
+            found: self.diagnostics.len(),
+        });
+    }
+
+    /// Whether an error was found since the last look.
+    pub(crate) fn has_failed(&mut self) -> bool {
+        let new = self.diagnostics.get(self.checked..).unwrap_or_default();
+        let failed = new.iter().any(|one| one.severity == Severity::Error);
+        self.checked = self.diagnostics.len();
+        failed
+    }
+
+    /// What was found before `put`, which is written now, or before the first line that waits.
+    pub(crate) fn take_diagnostics(&mut self, put: Option<&Put>) -> Vec<Diagnostic> {
+        let all = self.diagnostics.len();
+        let put = put.or(self.puts.front());
+        let count = put.map_or(all, |put| put.found.min(all));
+        for put in &mut self.puts {
+            put.found = put.found.saturating_sub(count);
+        }
+        self.checked = self.checked.saturating_sub(count);
+        self.diagnostics.drain(..count).collect()
+    }
+
+    /// The first `count` traces; those left come before all that is read from now on.
+    pub(crate) fn take_traces(&mut self, count: Option<usize>) -> Vec<Trace> {
+        let all = self.traces.len();
+        let count = count.or(self.puts.front().map(|put| put.after));
+        let count = count.map_or(all, |count| count.min(all));
+        for put in &mut self.puts {
+            put.after = put.after.saturating_sub(count);
+        }
+        let taken = self.traces.drain(..count).collect();
+        for trace in &mut self.traces {
+            trace.after = 0;
+        }
+        taken
     }
 
     /// All lines for the log that have not been handed out, in order.
@@ -168,7 +212,7 @@ impl Scanner {
         let mut spaced = false;
         loop {
             if let Some(put) = self.puts.pop_front() {
-                return Event::Put(put.span, put.text);
+                return Event::Put(put);
             }
             if self.diagnostics.len() + self.traces.len() > FINDINGS_MAX && !self.skipping {
                 return Event::Pause;

@@ -10,7 +10,7 @@ use crate::scanner::{Event, Scanner};
 use crate::source::SourceLine;
 use crate::statement::{Entry, Read};
 use crate::step;
-use base::diag::{Diagnostic, Severity, Span};
+use base::diag::{Diagnostic, Span};
 use base::limits::{STEP_TEXT_BYTES_MAX, STEP_TOKENS_MAX};
 
 /// What the engine provides.
@@ -119,6 +119,8 @@ pub struct Session {
     pushed: Option<Token>,
     open: Option<Open>,
     diagnostics: Vec<Diagnostic>,
+    /// How many traces come before the line that is written now.
+    traces_before: Option<usize>,
     ended: bool,
 }
 
@@ -153,6 +155,7 @@ impl Session {
             pushed: None,
             open: None,
             diagnostics: Vec::new(),
+            traces_before: None,
             ended: false,
         }
     }
@@ -181,10 +184,11 @@ impl Session {
         while !self.ended {
             let token = match self.token(host) {
                 Event::Token(token) => token,
-                Event::Put(span, text) => {
+                Event::Put(put) => {
+                    self.traces_before = Some(put.after);
                     return self.global(Global {
-                        span,
-                        kind: GlobalKind::Put(text),
+                        span: put.span,
+                        kind: GlobalKind::Put(put.text),
                     });
                 }
                 Event::Pause => return self.pulled(None),
@@ -222,17 +226,17 @@ impl Session {
             event = self.scanner.next(host, starting);
         }
         self.scanner.forget_scopes(host);
-        let found = std::mem::take(&mut self.scanner.diagnostics);
-        if found
-            .iter()
-            .any(|diagnostic| diagnostic.severity == Severity::Error)
-        {
+        if self.scanner.has_failed() {
             // What went wrong before a statement's first token does not spoil the statement.
             let quoted = |token: &Token| matches!(token.kind, TokenKind::Text(..));
             self.poisoned |= !starting || matches!(&event, Event::Token(token) if quoted(token));
             self.fail();
         }
-        self.diagnostics.extend(found);
+        let put = match &event {
+            Event::Put(put) => Some(put),
+            _ => None,
+        };
+        self.diagnostics.extend(self.scanner.take_diagnostics(put));
         event
     }
 
@@ -328,7 +332,7 @@ impl Session {
             step,
             diagnostics: std::mem::take(&mut self.diagnostics),
             source: self.scanner.source.take_lines(),
-            traces: std::mem::take(&mut self.scanner.traces),
+            traces: self.scanner.take_traces(self.traces_before.take()),
             finished: self.ended,
         }
     }

@@ -243,3 +243,32 @@ fn regular_expressions_of_sysfunc_live_as_long_as_the_session() {
     let (log, _) = run("%put %sysfunc(prxmatch(7, abc));");
     assert!(log.contains("ERROR"), "{log}");
 }
+
+#[test]
+fn warnings_of_macros_come_in_the_order_of_what_they_run() {
+    let ran = run_on(
+        Arc::new(store()),
+        "options nosource;
+         %macro m; %put first; %put [&nosuch]; %put then; %let x = &other; %put last; %mend;
+         %m
+         data a; x = %m 1; run;
+         %let y = [%m];
+         %put = &y;",
+    );
+    let once = [
+        "first",
+        "WARNING: Apparent symbolic reference NOSUCH not resolved.",
+        "[&nosuch]",
+        "then",
+        "WARNING: Apparent symbolic reference OTHER not resolved.",
+        "last",
+    ];
+    let told = |line: &&str| once.contains(line);
+    let told: Vec<&str> = ran.log.lines().filter(told).collect();
+    assert_eq!(told, [once, once, once].concat(), "{}", ran.log);
+    let (ran, _) =
+        clean("options nosource mlogic; %macro m; %put one; %let x = 1; %put two; %mend; %m run;");
+    let places = ["%PUT one", "\none\n", "%LET", "%PUT two", "\ntwo\n"];
+    let places: Vec<_> = places.iter().map(|text| ran.log.find(text)).collect();
+    assert!(places.is_sorted() && places[0].is_some(), "{}", ran.log);
+}
