@@ -14,6 +14,15 @@ const LONGEST: usize = 4096;
 
 /// The text of a condition, normalised; `None` where it cannot be shown faithfully.
 pub fn where_text(expr: &Expr) -> Option<String> {
+    if let ExprKind::Number(value) = expr.kind {
+        // As SAS puts it.
+        let (value, truth) = if value == 0.0 {
+            (0, "FALSE")
+        } else {
+            (1, "TRUE")
+        };
+        return Some(format!("{value} /* an obviously {truth} WHERE clause */ "));
+    }
     let mut text = String::new();
     print(expr, &mut text)?;
     Some(text)

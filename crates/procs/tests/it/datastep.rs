@@ -370,6 +370,18 @@ fn conditions_are_shown_with_their_grouping() {
 }
 
 #[test]
+fn conditions_that_are_numbers_are_called_obvious() {
+    for (condition, said) in [
+        ("1", "WHERE 1 /* an obviously TRUE WHERE clause */ ;"),
+        ("0", "WHERE 0 /* an obviously FALSE WHERE clause */ ;"),
+    ] {
+        let program = format!("data a; x = 1; run; data b; set a; where {condition}; run;");
+        let (ran, _) = clean(&program);
+        assert!(ran.log.contains(said), "{said}: {}", ran.log);
+    }
+}
+
+#[test]
 fn bounds_of_between_may_come_in_any_order() {
     let make =
         "data a; do x = ., -3, 1 to 6; c = byte(96 + x); low = 5; high = 3; output; end; run;";
