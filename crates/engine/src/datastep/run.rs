@@ -335,6 +335,13 @@ impl Running<'_> {
                 (Site::InvalidArgument(function), Detail::Arguments(arguments)) => {
                     format!("Invalid argument to function {function}{arguments}")
                 }
+                (Site::InvalidArgument(routine), Detail::TooLong(needed, room)) => {
+                    self.world.log.warning(&format!(
+                        "In a call to the {routine} routine, the result takes {needed} characters \
+                         and the variable has {room}: it was truncated (line {line} column {column})."
+                    ));
+                    continue;
+                }
                 (Site::InvalidArgument(function), _) => {
                     format!("Invalid argument to function {function}")
                 }
@@ -491,7 +498,7 @@ fn tell_events(world: &mut World, sites: &Sites, events: &Events) {
     ] {
         // Invalid arguments share the note of divisions by zero, but for parts of a text.
         let told = |site: Site| match site {
-            Site::InvalidArgument("SUBSTR") => false,
+            Site::InvalidArgument("SUBSTR" | "CATS" | "CATT" | "CATX") => false,
             Site::InvalidArgument(_) => wanted == Site::DivisionByZero,
             other => wanted == other,
         };

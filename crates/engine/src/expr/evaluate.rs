@@ -34,6 +34,8 @@ pub enum Detail {
     Arguments(String),
     /// Which argument of the function it is about: `second`.
     Argument(&'static str),
+    /// So many bytes where there is room for so many.
+    TooLong(usize, usize),
     /// The text that is no number, and where it stood if that was in a variable.
     Text(Option<Slot>, String),
 }

@@ -10,6 +10,7 @@ use sas7bdat::missing;
 pub(crate) mod character;
 pub(crate) mod conversion;
 mod date;
+mod md5;
 mod numeric;
 pub(super) mod pattern;
 mod probability;
@@ -18,6 +19,7 @@ mod search;
 pub mod special;
 mod statistics;
 pub mod table;
+mod words;
 
 use super::Number;
 use super::evaluate::{Events, order_key, trimmed};

@@ -1,6 +1,7 @@
 //! CALL routines of a DATA step: what they do to variables at once, and what they ask of the session
 //! for the time after the step.
 
+mod joining;
 mod pattern;
 
 use std::collections::BTreeMap;
@@ -38,6 +39,9 @@ pub struct Routine {
 enum Does {
     Symput,
     Symputx,
+    Cats,
+    Catt,
+    Catx,
     Execute,
     Streaminit,
     Missing,
@@ -65,6 +69,9 @@ enum Sets {
 
 /// The CALL routines: least and most arguments.
 static ROUTINES: &[(&str, Does, usize, usize)] = &[
+    ("CATS", Does::Cats, 1, usize::MAX),
+    ("CATT", Does::Catt, 1, usize::MAX),
+    ("CATX", Does::Catx, 2, usize::MAX),
     ("EXECUTE", Does::Execute, 1, 1),
     ("MISSING", Does::Missing, 1, usize::MAX),
     ("PRXCHANGE", Does::Prxchange, 3, 7),
@@ -104,7 +111,8 @@ impl Does {
         match self {
             Self::Prxchange if count == 3 => Sets::At(&[2]),
             Self::Prxchange => Sets::At(&[3, 4, 5, 6]),
-            Self::Prxfree => Sets::At(&[0]),
+            Self::Prxfree | Self::Cats | Self::Catt => Sets::At(&[0]),
+            Self::Catx => Sets::At(&[1]),
             Self::Prxnext => Sets::At(&[1, 4, 5]),
             Self::Prxposn | Self::Prxsubstr => Sets::At(&[2, 3]),
             Self::Missing => Sets::Any,
@@ -122,9 +130,14 @@ impl Does {
         )
     }
 
+    /// Whether it puts items together.
+    const fn joins(self) -> bool {
+        matches!(self, Self::Cats | Self::Catt | Self::Catx)
+    }
+
     /// Whether it takes `of x1-x9`.
     const fn takes_lists(self) -> bool {
-        matches!(self, Self::Missing | Self::Sortn | Self::Sortc)
+        self.joins() || matches!(self, Self::Missing | Self::Sortn | Self::Sortc)
     }
 }
 
@@ -217,6 +230,12 @@ fn check_variables(does: Does, values: &[Value], span: &Span) -> Outcome<()> {
     let mut those = values.iter().enumerate().filter(set);
     if !those.all(|(_, value)| is_variable(value)) {
         let message = format!("CALL {name} needs variables as its arguments.");
+        return Err(Failure::at(span, message));
+    }
+    let is_number =
+        |(index, value): (usize, &Value)| sets.has(index) && matches!(value, Value::Number(_));
+    if does.joins() && values.iter().enumerate().any(is_number) {
+        let message = format!("CALL {name} needs a character variable for its result.");
         return Err(Failure::at(span, message));
     }
     let Sets::Only(kind) = sets else {
@@ -377,6 +396,7 @@ impl Routine {
             }
             Does::Sortn | Does::Sortc => self.sort(row, events),
             Does::Ranuni | Does::Rannor => self.draw(row, events),
+            Does::Cats | Does::Catt | Does::Catx => self.join(row, events),
             Does::Prxchange => self.prxchange(row, events),
             Does::Prxfree => self.prxfree(row, events),
             Does::Prxnext => self.prxnext(row, events),

@@ -77,6 +77,44 @@ fn searches_take_modifiers_and_a_place_to_start() {
 }
 
 #[test]
+fn characters_words_digests_and_bits() {
+    for (expression, expect) in [
+        ("char('abc', 2)", "b"),
+        ("'|' || char('abc', 4) || '|'", "| |"),
+        ("first('abc')", "a"),
+        ("findw('she sells sea shells', 'sea')", "11"),
+        ("findw('she sells, sea', 'sells')", "5"),
+        ("findw('she sells sea shells', 'she', ' ', 'e')", "1"),
+        ("findw('she sells sea shells', 'SEA', ' ', 'ie')", "3"),
+        ("findw('a b a b', 'a', 2)", "5"),
+        ("findw('a b a b', 'b', ' ', 'b')", "7"),
+        ("findw('a b a b', 'b', ' ', -5)", "3"),
+        ("findw('seashore', 'sea')", "0"),
+        ("findw('a,b', ',b,', ',', 'r')", "3"),
+        ("complev('kitten', 'sitting')", "3"),
+        ("complev('abc  ', 'ABC')", "3"),
+        ("complev('abc  ', 'ABC', 'i')", "0"),
+        ("complev('kitten', 'sitting', 2)", "2"),
+        (
+            "put(md5('abc'), $hex32.)",
+            "900150983CD24FB0D6963F7D28E17F72",
+        ),
+        ("band(12, 10)", "8"),
+        ("bor(12, 10)", "14"),
+        ("bxor(12, 10)", "6"),
+        ("bnot(0)", "4294967295"),
+        ("juldate('31dec1999'd)", "99365"),
+        ("juldate('01jan1900'd)", "1900001"),
+        ("put(datejul(99365), date9.)", "31DEC1999"),
+        ("put(datejul(2000060), date9.)", "29FEB2000"),
+        ("datdif('16oct1998'd, '16feb2010'd, '30/360')", "4080"),
+        ("datdif('16oct1998'd, '16feb2010'd, 'act/act')", "4141"),
+    ] {
+        value(expression, expect);
+    }
+}
+
+#[test]
 fn functions_of_texts() {
     for (expression, expect) in [
         ("substr('abcdef', 2, 3)", "bcd"),

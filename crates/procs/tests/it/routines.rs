@@ -331,3 +331,22 @@ fn regular_expressions_that_cannot_be_are_errors() {
         ran.log
     );
 }
+
+#[test]
+fn items_are_put_behind_what_a_variable_holds() {
+    let program = "data d.a; length s t x $ 8; s = ' a'; t = ' a'; a1 = 1; a2 = .; b = ' q ';
+        call cats(s, b, 2, 'c'); call catt(t, b, 2); call catx(', ', x, b, ' ', 'z'); call catx('-', x, of a1-a2);
+        keep s t x; run;";
+    let (_, store) = clean(program);
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["aq2c  a q2 q, z-1-."]);
+    let program = "data d.a; length s $ 3; s = 'ab'; call cats(s, 'cd'); e = _error_; run;";
+    let store = self::store();
+    let ran = run_on(Arc::new(store.clone()), program);
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["abc 1"]);
+    let said = "WARNING: In a call to the CATS routine, the result takes 4 characters and the variable has 3";
+    assert!(ran.log.contains(said), "{}", ran.log);
+    fails(
+        "data a; x = 1; call cats(x, 'a'); run;",
+        "CALL CATS needs a character variable for its result",
+    );
+}

@@ -72,6 +72,41 @@ pub(super) const TABLE: &[Entry] = &[
         }
         Result::Number(years_between(start, end, &basis).unwrap_or_else(|| call.invalid()))
     }),
+    general("DATDIF", "nnc", Gives::Number, |call| {
+        let basis = String::from_utf8_lossy(trimmed(&call.text(2))).to_ascii_uppercase();
+        let (start, end) = (call.number(0), call.number(1));
+        if start.is_nan() || end.is_nan() {
+            return Result::Number(missing::encode(0));
+        }
+        let days = match &*basis {
+            "30/360" | "360" => {
+                years_between(start, end, &basis).map(|years| (years * 360.0).round())
+            }
+            "ACT/ACT" | "ACTUAL" | "ACT" | "ACT/360" | "ACT/365" => {
+                Some(end.floor() - start.floor())
+            }
+            _ => None,
+        };
+        Result::Number(days.unwrap_or_else(|| call.invalid()))
+    }),
+    plain("JULDATE", "n", |v| {
+        let today = calendar(v[0])?;
+        let first = from_parts(today.year as f64, 1.0, 1.0)?;
+        let day = v[0].floor() - first + 1.0;
+        // Two digits mean the years from 1926 on.
+        let year = match today.year {
+            1926..2026 => today.year % 100,
+            year => year,
+        };
+        Some(year as f64 * 1000.0 + day)
+    }),
+    plain("DATEJUL", "n", |v| {
+        let (year, day) = ((v[0] / 1000.0).floor(), v[0].rem_euclid(1000.0));
+        let first = from_parts(year, 1.0, 1.0)?;
+        let date = first + day - 1.0;
+        let same = calendar(date)?.year == calendar(first)?.year;
+        (day >= 1.0 && day.fract() == 0.0 && same).then_some(date)
+    }),
     plain("HOUR", "n", |v| {
         Some((v[0].rem_euclid(DAY) / 3600.0).floor())
     }),

@@ -51,6 +51,10 @@ pub(super) const TABLE: &[Entry] = &[
     plain("ROUNDE", "n?n", |v| {
         rounde(v[0], v.get(1).copied().unwrap_or(1.0))
     }),
+    plain("BAND", "nn", |v| Some(f64::from(bits(v[0])? & bits(v[1])?))),
+    plain("BOR", "nn", |v| Some(f64::from(bits(v[0])? | bits(v[1])?))),
+    plain("BXOR", "nn", |v| Some(f64::from(bits(v[0])? ^ bits(v[1])?))),
+    plain("BNOT", "n", |v| Some(f64::from(!bits(v[0])?))),
     plain("MOD", "nn", |v| modulo(v[0], v[1])),
     plain("MODZ", "nn", |v| Some(v[0] % v[1]).filter(|_| v[1] != 0.0)),
     plain("FACT", "n", |v| {
@@ -66,6 +70,17 @@ pub(super) const TABLE: &[Entry] = &[
     plain("BETA", "nn", |v| beta(v[0], v[1])),
     plain("LOGISTIC", "n", |v| Some(1.0 / (1.0 + (-v[0]).exp()))),
 ];
+
+/// A whole number of 32 bits.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the range is checked in the same line"
+)]
+fn bits(value: f64) -> Option<u32> {
+    let fits = value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value);
+    fits.then_some(value as u32)
+}
 
 fn positive(value: f64) -> Option<f64> {
     (value > 0.0).then_some(value)

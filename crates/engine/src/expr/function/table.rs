@@ -1,7 +1,8 @@
 //! All functions but the few of `super`, by name.
 
 use super::{
-    character, conversion, date, numeric, pattern, probability, random, search, special, statistics,
+    character, conversion, date, numeric, pattern, probability, random, search, special,
+    statistics, words,
 };
 use crate::expr::general::{Call, Result};
 
@@ -73,6 +74,7 @@ impl Entry {
             random::TABLE,
             search::TABLE,
             special::TABLE,
+            words::TABLE,
         ];
         tables.into_iter().flatten()
     }
