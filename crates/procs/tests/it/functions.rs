@@ -125,6 +125,8 @@ fn functions_of_texts() {
         ("countw('a b  c')", "3"),
         ("cats(' a ', 1, 'b')", "a1b"),
         ("catx('-', 'a', ' ', 2)", "a-2"),
+        ("catx(' ', 'a', 'b')", "a b"),
+        ("catx(' - ', 'a', 'b')", "a - b"),
         ("cat('a ', 'b')", "a b"),
         ("catt('a ', ' b')", "a b"),
         ("index('abcabc', 'ca')", "3"),

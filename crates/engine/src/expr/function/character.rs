@@ -123,7 +123,6 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     general("CATX", "ca*", Gives::Length(200), |call| {
         let separator = call.text(0).into_owned();
-        let separator = trim_start(&separator).to_vec();
         let mut parts = (1..call.count()).map(|index| stripped(&shown(call, index)).to_vec());
         let mut out = Vec::new();
         for part in parts.by_ref().filter(|part| !part.is_empty()) {
