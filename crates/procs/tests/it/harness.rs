@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use base::meter::FixedMeter;
 use base::store::Store;
 use base::store::memory::MemoryStore;
-use engine::accounting::{RowHashes, StepSummary};
+use engine::accounting::{RowHashes, StepKind, StepSummary};
 use engine::library::{Libraries, Library};
 use engine::options::Options;
 use engine::session::{self, Observer, Setup, Symbols, Temporaries};
@@ -50,12 +50,12 @@ pub(crate) fn store() -> MemoryStore {
     store
 }
 
-/// A session over `store` that writes to `log` and `listing`.
+/// A session over `store` that writes to `log` and `listing`; `observer` is told of steps, not of the session's end.
 pub(crate) fn setup(
     store: Arc<dyn Store>,
     log: Box<dyn Write + Send>,
     listing: Box<dyn Write + Send>,
-    observer: Observer,
+    mut observer: Observer,
 ) -> Setup {
     let mut libraries = Libraries::default();
     libraries.assign(Library::permanent("D", PathBuf::from("/data")));
@@ -81,7 +81,11 @@ pub(crate) fn setup(
         sync_outputs: false,
         temporaries: Arc::new(Temporaries::default()),
         include: Box::new(|path| Err(format!("{} is not there", path.display()))),
-        observer,
+        observer: Box::new(move |step| {
+            if step.kind != StepKind::End {
+                observer(step);
+            }
+        }),
     }
 }
 
