@@ -1,5 +1,6 @@
 //! The program data vector in the log: `x=1 c=abc _ERROR_=1 _N_=3`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sas7bdat::{Format, Kind, Variable};
@@ -15,11 +16,26 @@ use crate::format::user::Formats;
 pub(super) struct Dump {
     pub(super) pdv: Pdv,
     formats: Arc<Formats>,
+    /// Variables that have a format, by their offsets.
+    formatted: HashMap<u32, usize>,
 }
 
 impl Dump {
     pub(super) fn new(pdv: Pdv, formats: Arc<Formats>) -> Self {
-        Self { pdv, formats }
+        let variables = pdv.variables.iter().enumerate();
+        let formatted = variables.filter(|(_, one)| one.variable.format != Format::default());
+        let formatted = formatted.map(|(index, one)| (one.slot.offset, index));
+        Self {
+            formatted: formatted.collect(),
+            pdv,
+            formats,
+        }
+    }
+
+    /// The format of the variable at `slot`, wherever in the step it was given; `None` if it has none.
+    pub(super) fn format_at(&self, slot: Slot) -> Option<&Format> {
+        let index = *self.formatted.get(&slot.offset)?;
+        Some(&self.pdv.variables[index].variable.format)
     }
 
     /// The attributes of the variable `name`, which is there.

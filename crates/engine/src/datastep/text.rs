@@ -111,8 +111,6 @@ mod program {
         /// `x=`: the name.
         pub(in crate::datastep) named: Option<String>,
         pub(in crate::datastep) form: WriteForm,
-        /// Those of the elements, where one has a format and the statement says none.
-        pub(in crate::datastep) element_formats: Vec<Format>,
         /// `-L` and the like.
         pub(in crate::datastep) align: FormatModifier,
     }
@@ -120,8 +118,8 @@ mod program {
     /// How a value is laid out.
     #[derive(Debug, Clone, PartialEq)]
     pub(in crate::datastep) enum WriteForm {
-        /// Without blanks around it, apart from the next value.
-        List(Format),
+        /// Without blanks around it, apart from the next value; in the variable's format unless the statement has one.
+        List(Option<Format>),
         /// As wide as the format.
         Formatted(Format),
         /// From a column (0-based) on, so many of them.

@@ -169,6 +169,16 @@ fn put_and_dumps_show_labels() {
 }
 
 #[test]
+fn a_format_holds_for_the_whole_step_wherever_it_stands() {
+    let lines = put(
+        "data _null_; d = 0; e = 1; array a{2} d e; i = 2; put '>' d e= d 2. a{i}; format d e date9.; \
+         attrib e format = 3.1; run;",
+    );
+    // A list value follows a formatted one at once.
+    assert_eq!(lines, ["01JAN1960 e=1.0  01.0"]);
+}
+
+#[test]
 fn the_lowest_value_stands_for_a_level_whatever_the_length() {
     let (_, store) = clean(
         "data d.a; length c $200; do c = 'ab', 'aa', 'ac'; x = 1; output; end; format c $1.; run;

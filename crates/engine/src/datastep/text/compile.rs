@@ -1,6 +1,5 @@
 //! Compiling INFILE, INPUT, FILE and PUT.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use base::diag::Span;
@@ -20,7 +19,7 @@ use crate::datastep::compile::Builder;
 use crate::datastep::declare::format_of;
 use crate::datastep::program::Operation;
 use crate::expr::Slot;
-use crate::expr::array::{ArrayLayout, ElementRef};
+use crate::expr::array::ElementRef;
 use crate::failure::{Failure, Outcome};
 use crate::format;
 use crate::format::informat::Informat;
@@ -44,10 +43,7 @@ struct Target {
     name: String,
     kind: Kind,
     length: u32,
-    format: Format,
     informat: Format,
-    /// Those of the elements, if one has a format.
-    element_formats: Vec<Format>,
 }
 
 impl Builder<'_> {
@@ -474,7 +470,7 @@ impl Builder<'_> {
             if read.is_some() {
                 self.pdv.assigned_array(array);
             }
-            return Ok(vec![self.target_of(element)]);
+            return Ok(vec![Self::target_of(element)]);
         }
         let ValueItem::Variables(list) = value else {
             return Ok(Vec::new());
@@ -523,39 +519,20 @@ impl Builder<'_> {
                     name: one.name.clone(),
                     kind: variable.slot.kind,
                     length: variable.slot.length,
-                    format: one.format.clone(),
                     informat: one.informat.clone(),
-                    element_formats: Vec::new(),
                 }
             })
             .collect())
     }
 
-    fn target_of(&self, element: ElementRef) -> Target {
+    fn target_of(element: ElementRef) -> Target {
         Target {
-            element_formats: self.element_formats(element.array()),
             kind: element.array().kind,
             length: element.array().length(),
             name: element.array().name.clone(),
             place: ValuePlace::Element(Box::new(element)),
-            format: Format::default(),
             informat: Format::default(),
         }
-    }
-
-    /// The formats of the elements' variables, nothing if none has one.
-    fn element_formats(&self, array: &ArrayLayout) -> Vec<Format> {
-        let variables = self.pdv.variables.iter();
-        let formats: BTreeMap<u32, &Format> = variables
-            .filter(|one| one.variable.format != Format::default())
-            .map(|one| (one.slot.offset, &one.variable.format))
-            .collect();
-        let of = |slot: &Slot| formats.get(&slot.offset).copied().cloned();
-        if !array.named || !array.slots.iter().any(|slot| of(slot).is_some()) {
-            return Vec::new();
-        }
-        let all = array.slots.iter();
-        all.map(|slot| of(slot).unwrap_or_default()).collect()
     }
 
     fn target_at(&self, slot: Slot, array: &str) -> Target {
@@ -565,9 +542,7 @@ impl Builder<'_> {
             name: variable.map_or_else(|| array.to_owned(), |one| one.variable.name.clone()),
             kind: slot.kind,
             length: slot.length,
-            format: variable.map_or_else(Format::default, |one| one.variable.format.clone()),
             informat: variable.map_or_else(Format::default, |one| one.variable.informat.clone()),
-            element_formats: Vec::new(),
         }
     }
 }
@@ -780,11 +755,11 @@ fn write_item(target: Target, style: &Style, formats: &Formats) -> Outcome<Write
         }
     };
     let form = match &style.form {
-        Form::List { format: None, .. } => WriteForm::List(target.format),
+        Form::List { format: None, .. } => WriteForm::List(None),
         Form::List {
             format: Some(format),
             ..
-        } => WriteForm::List(checked(format)?),
+        } => WriteForm::List(Some(checked(format)?)),
         Form::Formatted(format) => WriteForm::Formatted(checked(format)?),
         Form::Columns {
             first,
@@ -819,15 +794,10 @@ fn write_item(target: Target, style: &Style, formats: &Formats) -> Outcome<Write
         _ => FormatModifier::None,
     };
     let named = style.named.then_some(target.name);
-    let element_formats = match &style.form {
-        Form::List { format: None, .. } => target.element_formats,
-        _ => Vec::new(),
-    };
     Ok(WriteItem::Value(WriteValue {
         place: target.place,
         named,
         form,
-        element_formats,
         align,
     }))
 }

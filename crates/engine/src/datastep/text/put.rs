@@ -186,11 +186,12 @@ impl Running<'_> {
                 (*element.array().slots.get(number)?, Some(number))
             }
         };
-        let (WriteForm::List(format)
-        | WriteForm::Formatted(format)
-        | WriteForm::Columns(_, _, format)) = &value.form;
-        let own = number.and_then(|number| value.element_formats.get(number));
-        let format = own.unwrap_or(format);
+        let format = match &value.form {
+            WriteForm::List(given) => given.as_ref().or_else(|| self.dump.format_at(slot)),
+            WriteForm::Formatted(format) | WriteForm::Columns(_, _, format) => Some(format),
+        };
+        let plain = Format::default();
+        let format = format.unwrap_or(&plain);
         let mut text = formatted(&slot, format, &self.row, &self.world.formats);
         if let Some(name) = &value.named {
             let element = match (&value.place, number) {
