@@ -2,6 +2,7 @@
 //! PDV, or a row as it lies in a data set.
 
 pub mod array;
+mod attribute;
 mod between;
 pub mod block;
 mod call;

@@ -479,6 +479,12 @@ impl Scope for Pdv {
             .collect())
     }
 
+    fn described(&self, slot: Slot) -> Option<Variable> {
+        let found = self.variables.iter().find(|one| one.slot == slot);
+        let found = found.map(|one| one.variable.clone());
+        found.filter(|variable| !variable.name.starts_with(' '))
+    }
+
     fn array(&self, name: &str) -> Option<Arc<ArrayLayout>> {
         self.arrays.get(&name.to_ascii_uppercase()).cloned()
     }

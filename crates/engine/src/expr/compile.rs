@@ -6,7 +6,7 @@ use base::diag::{Diagnostic, Span};
 use lang::ast::{
     Argument, BinaryOp, Comparison, Expr, ExprKind, IMPLICIT_INDEX, InItem, SUM_CHAIN, UnaryOp,
 };
-use sas7bdat::{Encoding, Kind, missing};
+use sas7bdat::{Encoding, Kind, Variable, missing};
 
 use super::array::{ArrayLayout, ElementRef};
 use super::code::Code;
@@ -22,6 +22,12 @@ pub trait Scope {
 
     /// The variables of an `OF` list.
     fn list(&mut self, list: &lang::ast::VariableList) -> Outcome<Vec<Slot>>;
+
+    /// What is known of the variable at `slot`, where programs can ask for it.
+    fn described(&self, slot: Slot) -> Option<Variable> {
+        let _ = slot;
+        None
+    }
 
     /// The array called `name` (any case), if there is one.
     fn array(&self, name: &str) -> Option<Arc<ArrayLayout>> {
@@ -170,7 +176,7 @@ impl Compiler<'_> {
     }
 
     /// A text of the program in the encoding of the data.
-    fn encoded(&mut self, text: &str, span: &Span) -> Outcome<Vec<u8>> {
+    pub(super) fn encoded(&mut self, text: &str, span: &Span) -> Outcome<Vec<u8>> {
         let Some(encoding) = self.encoding else {
             if !text.is_ascii() {
                 self.sites.unencoded.get_or_insert_with(|| span.clone());
@@ -413,6 +419,9 @@ impl Compiler<'_> {
         }
         if let Some(bound) = self.bound(name, arguments) {
             return Ok(Value::Number(bound));
+        }
+        if let Some(value) = self.attribute(name, arguments, span)? {
+            return Ok(value);
         }
         if let Some(function) = OfText::find(name) {
             let [Argument::Value(argument)] = arguments else {

@@ -60,10 +60,12 @@ pub enum OfText {
     Strip,
 }
 
+pub(super) use character::whole;
+
 /// The functions that are compiled without the tables: those above, and LAG and DIF, which keep values.
-const WITHOUT_TABLE: [&str; 15] = [
+const WITHOUT_TABLE: [&str; 17] = [
     "ABS", "EXP", "SUM", "MEAN", "MIN", "MAX", "N", "NMISS", "MISSING", "UPCASE", "LOWCASE",
-    "TRIM", "STRIP", "LAG", "DIF",
+    "TRIM", "STRIP", "LAG", "DIF", "VNAME", "VTYPE",
 ];
 
 /// Names of all functions, in order.

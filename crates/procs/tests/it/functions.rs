@@ -115,6 +115,24 @@ fn characters_words_digests_and_bits() {
 }
 
 #[test]
+fn what_is_known_of_variables_can_be_asked() {
+    let made =
+        "data d.a; length v w x y $ 12; array n{0:1} First Second; array c{2} $ 3; first = 1;
+        i = 1; v = vname(n{i}); w = vname(n{0}); x = vtype(c{i}) || vtype(i);
+        y = vname(FIRST) || vname(i); keep v w x y; run;";
+    let (_, store) = clean(made);
+    assert_eq!(rows(&store, "/data/a.sas7bdat"), ["Second First CN Firsti"]);
+    fails(
+        "data a; x = vname(1 + 2); run;",
+        "VNAME needs a variable or an element",
+    );
+    fails(
+        "data a; array t{2} _temporary_ (1 2); x = vname(t{1}); run;",
+        "VNAME needs elements that have names",
+    );
+}
+
+#[test]
 fn functions_of_texts() {
     for (expression, expect) in [
         ("substr('abcdef', 2, 3)", "bcd"),

@@ -186,7 +186,7 @@ pub(super) fn position(place: Option<usize>) -> Result {
     clippy::cast_possible_truncation,
     reason = "the range is checked in the same line"
 )]
-pub(super) fn whole(value: f64) -> Option<i64> {
+pub(in crate::expr) fn whole(value: f64) -> Option<i64> {
     (value.abs() < 1e15).then_some(value as i64)
 }
 

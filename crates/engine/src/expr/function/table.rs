@@ -133,7 +133,7 @@ pub(super) const fn statistic(name: &'static str, run: fn(&[f64]) -> Option<f64>
 }
 
 /// Any other function.
-pub(super) const fn general(
+pub(in crate::expr) const fn general(
     name: &'static str,
     takes: &'static str,
     gives: Gives,
