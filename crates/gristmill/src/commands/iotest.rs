@@ -63,7 +63,7 @@ pub struct IotestArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub storage_nodes: Option<u32>,
     /// Print the lines that SAS's own script `rhel_iotest.sh` ends with
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "node_cores", "storage_nodes"])]
     pub sas_style: bool,
     /// All nodes do the same at the same time
     #[command(flatten)]
